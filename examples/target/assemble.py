@@ -4,7 +4,7 @@
     tally compile KERNEL --format=json | assemble.py
 
 A back end walks the operations of each engine once. It needs no analysis: every wait, signal and number
-stands in the document (docs/guide/Json.md). An operation that the chip does not have is an error here, so
+stands in the document (docs/guide/json/Execution.md). An operation that the chip does not have is an error here, so
 that nothing is left out silently.
 """
 

@@ -1,7 +1,8 @@
 //===- Compact.h - JSON without repeated names ----------------------------===//
 //
 // A second spelling of any document: what objects of a list have in common is written once, as a
-// shape, and what is different goes into columns of numbers. docs/guide/Json.md has an example.
+// shape, and what is different goes into columns of numbers.
+// docs/guide/json/Compact.md has an example.
 //
 //   {"list": [                            names     "ld", "dma", "st"
 //     {"instr": "ld", "queue": "dma"},    shapes    0: {"instr":"","queue":""}, [0,2], [1]

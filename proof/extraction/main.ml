@@ -147,7 +147,8 @@ let help =
     \               of its file); then it is not covered\n\
     \  --seconds=N  give each certificate at most N seconds (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
-    \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\
+    \               errors on stderr as text, or as json: one object a line\n\
+    \               (docs/guide/json/Messages.md)\n\
     \  --version    say which version this is\n\n\
      Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable,\n\
      or interrupted.\n"

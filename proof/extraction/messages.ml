@@ -1,4 +1,4 @@
-(* messages.ml -- errors on stderr, as text, or as a JSON object each (docs/guide/Json.md) *)
+(* messages.ml -- errors on stderr, as text, or as a JSON object each (docs/guide/json/Messages.md) *)
 
 let as_json = ref false
 

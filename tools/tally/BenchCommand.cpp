@@ -98,7 +98,7 @@ void BenchCommand::declareOn(CLI::App &command) {
         oneOf("size", "sizes", {"paper", "small"})},
        {"--max-code-growth", options.codeGrowth,
         "auto: unroll loops; the code may get at most this many times as large", numberIn(1, 1000)},
-       formatOption(format, "text, json (docs/guide/Json.md) or markdown",
+       formatOption(format, "text, json (docs/guide/json/Outputs.md) or markdown",
                     {"text", "json", "markdown"}),
        {"--sensitivity", sensitivity,
         "how far each number of the machine, moved alone to either end of its range, changes "

@@ -191,7 +191,8 @@ static void finishOptions(CLI::App &app) {
   static std::string read; // before all others, by readMessageOptions()
   static bool isQuiet = false;
   declare(app, {{std::string(diagnosticsOption), read,
-                 "messages on stderr as text, or as json: one object a line (docs/guide/Json.md)",
+                 "messages on stderr as text, or as json: one object a line "
+                 "(docs/guide/json/Messages.md)",
                  oneOf("format", "formats", {"text", "json"})},
                 {std::string(quietOption), isQuiet,
                  "only errors and warnings on stderr: no remarks, notes or progress"}});

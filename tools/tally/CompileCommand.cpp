@@ -215,13 +215,13 @@ void CompileCommand::declareOn(CLI::App &command) {
   declare(command,
           {{"-o,--output", output, "where the code goes; - is stdout"},
            formatOption(format,
-                        "text: the dialect; json: complete code (docs/guide/Json.md); scf: one "
-                        "function per engine",
+                        "text: the dialect; json: complete code (docs/guide/json/Code.md); "
+                        "scf: one function per engine",
                         {"text", "json", "scf"}),
            {"--locations", json.locations,
             "in JSON, say of each statement of the kernel where it comes from"},
            {"--compact", json.compact,
-            "JSON without repeated names, an eighth of the size (docs/guide/Json.md)"},
+            "JSON without repeated names, an eighth of the size (docs/guide/json/Compact.md)"},
            {"--listing", listing, "print the code for human readers"},
            {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"},
            {"--certify{-}", certificate,

@@ -1,7 +1,8 @@
 //===- Messages.h - What a command says apart from its result -------------===//
 //
 // Messages go to stderr, as text in clang's style. With --diagnostics=json each is one JSON object
-// on a line of its own (docs/guide/Json.md), so that a program can read them while a command runs.
+// on a line of its own (docs/guide/json/Messages.md), so that a program can read them while a
+// command runs.
 //
 //===----------------------------------------------------------------------===//
 

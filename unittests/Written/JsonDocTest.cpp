@@ -1,4 +1,4 @@
-//===- JsonDocTest.cpp - The examples of docs/guide/Json.md ---------------===//
+//===- JsonDocTest.cpp - The examples of docs/guide/json ------------------===//
 
 #include "tally/Lower/Lower.h"
 #include "tally/Model/Check.h"
@@ -12,48 +12,49 @@
 
 using namespace tally;
 
-/// The n-th example of the page.
-static std::string example(unsigned n) {
-  std::ifstream file(DOCS_DIRECTORY "/Json.md");
+/// The example of a page.
+static std::string example(const std::string &page) {
+  std::ifstream file(DOCS_DIRECTORY "/json/" + page);
   std::ostringstream text;
   text << file.rdbuf();
-  std::string page = text.str();
+  std::string contents = text.str();
   static const std::string fence = "```json\n";
-  size_t start = page.find(fence);
-  for (; n > 0 && start != std::string::npos; --n) {
-    start = page.find(fence, start + 1);
+  size_t start = contents.find(fence);
+  EXPECT_NE(start, std::string::npos) << page;
+  if (start == std::string::npos) {
+    return "";
   }
-  EXPECT_NE(start, std::string::npos);
   start += fence.size();
-  return page.substr(start, page.find("```", start) - start);
+  EXPECT_EQ(contents.find(fence, start), std::string::npos) << page << " has one example";
+  return contents.substr(start, contents.find("```", start) - start);
 }
 
 TEST(JsonDocTest, kernelIsLegal) {
   Diagnostics diagnostics;
-  std::optional<Kernel> kernel = readKernelJson(example(0), "Json.md", diagnostics);
+  std::optional<Kernel> kernel = readKernelJson(example("Kernel.md"), "Kernel.md", diagnostics);
   ASSERT_TRUE(kernel) << render(diagnostics, {});
   check(*kernel, diagnostics);
   EXPECT_EQ(render(diagnostics, {}), "");
-  EXPECT_EQ(writeKernelJson(*kernel), example(0));
+  EXPECT_EQ(writeKernelJson(*kernel), example("Kernel.md"));
 }
 
-/// The code of the page is what that kernel compiles to.
+/// The code of its page is what that kernel compiles to.
 TEST(JsonDocTest, codeIsThatOfTheKernel) {
   Diagnostics diagnostics;
-  std::optional<LoadedKernel> read = readCodeJson(example(1), "Json.md", diagnostics);
+  std::optional<LoadedKernel> read = readCodeJson(example("Code.md"), "Code.md", diagnostics);
   ASSERT_TRUE(read) << render(diagnostics, {});
   verifyCode(read->kernel, *read->code, diagnostics, true);
   EXPECT_EQ(render(diagnostics, {}), "");
-  EXPECT_EQ(writeKernelJson(read->kernel), example(0));
+  EXPECT_EQ(writeKernelJson(read->kernel), example("Kernel.md"));
   SyncPlan plan = makePlan(read->kernel, {}, diagnostics);
   Code code = lower(read->kernel, plan, genericMachine(), {}, diagnostics);
-  EXPECT_EQ(writeCodeJson(read->kernel, code), example(1));
+  EXPECT_EQ(writeCodeJson(read->kernel, code), example("Code.md"));
 }
 
 TEST(JsonDocTest, compactIsTheKernel) {
   Diagnostics diagnostics;
-  std::optional<Kernel> kernel = readKernelJson(example(2), "Json.md", diagnostics);
+  std::optional<Kernel> kernel = readKernelJson(example("Compact.md"), "Compact.md", diagnostics);
   ASSERT_TRUE(kernel) << render(diagnostics, {});
-  EXPECT_EQ(writeKernelJson(*kernel), example(0));
-  EXPECT_EQ(writeKernelJson(*kernel, {.compact = true}), example(2));
+  EXPECT_EQ(writeKernelJson(*kernel), example("Kernel.md"));
+  EXPECT_EQ(writeKernelJson(*kernel, {.compact = true}), example("Compact.md"));
 }

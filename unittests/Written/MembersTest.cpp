@@ -295,7 +295,7 @@ TEST(MembersTest, kernels) {
 
 TEST(MembersTest, code) {
   Spoiler(corpus("barrier.json"), errorsOfCode, /*isAlsoCompact=*/true).run();
-  std::string page = contents(DOCS_DIRECTORY "/Json.md");
+  std::string page = contents(DOCS_DIRECTORY "/json/Code.md");
   size_t begin = page.find("{\n  \"schema\": \"tally-code\"");
   std::string example = page.substr(begin, page.find("```", begin) - begin);
   Spoiler(Json::parse(example), errorsOfCode, /*isAlsoCompact=*/true).run();

@@ -183,7 +183,7 @@ def divergent(statement):
 
 
 class CodeWriter(Text):
-    """The operations of the engines, each with just the keys that it has [Json.md#code]."""
+    """The operations of the engines, each with just the keys that it has [json/Execution.md#operations]."""
 
     def operations(self, value, path, indent):
         for operation, at in items(value, path):
@@ -269,7 +269,7 @@ class CodeWriter(Text):
         return f"(signal {whole(value['semaphore'], path)} {whole(value['amount'], path)})"
 
     def code(self, document):
-        """The engines in the kernel's order; one that is not in the list has no code [Json.md#engines]."""
+        """The engines in the kernel's order; one that is not in the list has no code [json/Execution.md#engines]."""
         programs = {}
         for value, at in items(document["engines"], "engines"):
             check_fields(value, at, ("engine", "registers", "code"))

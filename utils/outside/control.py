@@ -27,11 +27,11 @@ class Operation:
 
 
 class NotAsTheKernel(Exception):
-    """The code does not issue what the kernel says [Json.md#when-code-is-right]."""
+    """The code does not issue what the kernel says [json/Execution.md#when-code-is-right]."""
 
 
 class Control:
-    """Executes the operations of one engine [Json.md#engines]."""
+    """Executes the operations of one engine [json/Execution.md#engines]."""
 
     def __init__(self, code, engine, choice, runs, most=100_000):
         self.machine = code.machine
@@ -39,7 +39,7 @@ class Control:
         self.engine = engine
         self.choice = choice
         self.steps_left = most
-        self.registers = [0] * len(code.registers.get(engine, []))  # [Json.md#registers]
+        self.registers = [0] * len(code.registers.get(engine, []))  # [json/Execution.md#registers]
         self.iterations = {}  # of loops, from 0
         self.reached = {}
         self.operations = []
@@ -60,7 +60,7 @@ class Control:
     def value(self, operand):
         return self.registers[operand["register"]] if "register" in operand else operand["value"]
 
-    # ---- Registers [Json.md#registers] ----
+    # ---- Registers [json/Execution.md#registers] ----
 
     def do_alu(self, operation):
         a = self.value(operation["a"])
@@ -80,7 +80,7 @@ class Control:
             return int(a > b)
         return max(0, a - b) if self.machine.saturates else (a - b) % self.machine.range
 
-    # ---- Loops, branches and `when` [Json.md#loops-branches-and-when] ----
+    # ---- Loops, branches and `when` [json/Execution.md#loops-branches-and-when] ----
 
     def do_loop(self, operation):
         loop = self.kernel.loops[operation["loop"]]
@@ -109,7 +109,7 @@ class Control:
     def do_barrier(self, operation):
         self.block(operation["body"])
 
-    # ---- Issue, wait, signal [Json.md#issue-wait-signal] ----
+    # ---- Issue, wait, signal [json/Execution.md#issue-wait-signal] ----
 
     def do_issue(self, operation):
         if operation["wait"] is not None:

@@ -1,8 +1,8 @@
-"""Reads kernels, code and machines from JSON, as strictly as docs/guide/Json.md asks.
+"""Reads kernels, code and machines from JSON, as strictly as docs/guide/Json.md and the pages in docs/guide/json ask.
 
 The outside interpreter is a second opinion on what tally emits. It is written from the documents
-alone and imports nothing of tally; where a rule comes from docs/guide/Json.md, the heading is named as in
-[Json.md#a-kernel], and a test looks whether that heading exists.
+alone and imports nothing of tally; where a rule comes from a page of docs/guide, the heading is named as in
+[json/Kernel.md#a-kernel], and a test looks whether that heading exists.
 
 Reading gives plain objects with names resolved: `Kernel` with its tree of bodies, and `Code`. The
 first mistake ends reading with `Wrong`, which says where in the document it lies.
@@ -103,7 +103,7 @@ def check_schema(value, path, schema, versions):
 
 
 class Compact:
-    """[Json.md#the-compact-form]: what a document stands for."""
+    """[json/Compact.md#the-compact-form]: what a document stands for."""
 
     def __init__(self, value):
         check_fields(value, "document", ("schema", "version", "names", "shapes", "document"))
@@ -186,7 +186,7 @@ def fill(value, entries, lists):
 
 
 class Queue:
-    """[Json.md#a-kernel]: a queue of an engine; `position` numbers all queues of the kernel."""
+    """[json/Kernel.md#a-kernel]: a queue of an engine; `position` numbers all queues of the kernel."""
 
     def __init__(self, name, engine, position, weight, split):
         self.name = name
@@ -209,7 +209,7 @@ class Buffer:
 
 
 class Body:
-    """[Json.md#bodies-entries-and-iterations]: the kernel itself, a loop, or a branch of an `if`.
+    """[json/Meaning.md#bodies-entries-and-iterations]: the kernel itself, a loop, or a branch of an `if`.
 
     `loops` are the loops around and including this body, outermost first.
     """
@@ -455,7 +455,7 @@ def check_sync(value, path):
 
 
 def read_trips(value, path):
-    """[Json.md#a-kernel]: value (None for a constant), least, most, formula."""
+    """[json/Kernel.md#a-kernel]: value (None for a constant), least, most, formula."""
     if is_number(value):
         return None, number(value, path), value, None
     if isinstance(value, dict) and "while" in value:
@@ -486,7 +486,7 @@ def common_loops(one, other):
 
 
 class Machine:
-    """[Json.md#the-machine]: the rules that code counts on, and the limits that it was planned for."""
+    """[json/Execution.md#the-machine]: the rules that code counts on, and the limits that it was planned for."""
 
     KEYS = ("name", "counter_bits", "subtraction", "compare", "overlap", "completion")
     OPTIONAL = ("semaphores", "registers", "sums_in_order")
@@ -558,7 +558,7 @@ class Code:
 
     @staticmethod
     def choose_machine(value, version, named):
-        """[Json.md#the-machine]: what the code says; else what the reader names."""
+        """[json/Execution.md#the-machine]: what the code says; else what the reader names."""
         stated = Machine(value) if version == 2 and isinstance(value, dict) and len(value) > 1 else None
         if stated and named and stated.rules() != named.rules():
             raise Wrong("machine", "the code was made for a machine of other rules than the one named")
@@ -577,7 +577,7 @@ class Code:
 
 
 def check_listed(kernel, value):
-    """[Json.md#code]: the list names the kernel's dependences, in their order."""
+    """[json/Code.md#code]: the list names the kernel's dependences, in their order."""
     if value is None:
         return
     listed = read_ids(value, "dependences", ("id", "producer", "consumer"))
@@ -587,7 +587,7 @@ def check_listed(kernel, value):
 
 
 def read_ids(value, path, needed, allowed=()):
-    """[Json.md#code]: ids are places in their lists, from 0."""
+    """[json/Code.md#code]: ids are places in their lists, from 0."""
     for place, (item, at) in enumerate(items(value, path)):
         check_fields(item, at, needed, allowed)
         if item["id"] != place or isinstance(item["id"], bool):
@@ -612,7 +612,7 @@ class OperationReader:
             if read is None:
                 raise Wrong(at, f"unknown operation '{operation['op']}'")
             if inside_when and operation["op"] in ("loop", "if", "issue"):
-                # [Json.md#code]: `when` holds operations on registers and semaphores only.
+                # [json/Execution.md#operations]: `when` holds operations on registers and semaphores only.
                 raise Wrong(at, f"'{operation['op']}' inside of 'when'")
             read(operation, at, body)
 
@@ -633,7 +633,7 @@ class OperationReader:
         self.block(value.get("else", []), path + ".else", branch.otherwise)
 
     def check_place(self, inner, path, body):
-        """[Json.md#loops-branches-and-when]: the loops around are there; written-out ones need not be."""
+        """[json/Execution.md#loops-branches-and-when]: the loops around are there; written-out ones need not be."""
         place = inner.parent
         while place is not body:
             if not self.written_out or place is None or not place.loop or not place.loop.constant:
@@ -709,7 +709,7 @@ class OperationReader:
         return number(value, path, 0, len(self.code.semaphores) - 1)
 
     def operand(self, value, path):
-        """[Json.md#registers]: a number in an operand is below 2^B."""
+        """[json/Execution.md#registers]: a number in an operand is below 2^B."""
         if isinstance(value, dict) and set(value) == {"register"}:
             self.register(value["register"], path + ".register")
         elif isinstance(value, dict) and set(value) == {"value"}:

@@ -114,7 +114,7 @@ def outline(kernel, split):
 
 
 def check_limits(code, verdict):
-    """Reservations, pins [Json.md#a-kernel] and the limits of a machine that was named."""
+    """Reservations, pins [json/Kernel.md#a-kernel] and the limits of a machine that was named."""
     used = used_of(code)
     semaphores = {item for touched, _ in used.values() for item in touched}
     for item in sorted(semaphores & set(code.kernel.reserves)):
@@ -251,7 +251,7 @@ class Case:
                 self.check_asked()
 
     def check_deadlock(self, system, reach):
-        """[Json.md#when-code-is-right]: every engine reaches the end of its code."""
+        """[json/Execution.md#when-code-is-right]: every engine reaches the end of its code."""
         if self.can_be_met() and any(done < len(listed) for done, listed in zip(reach.free.done, system.lists)):
             self.tell_deadlock(reach.free.done, system.lists)
 
@@ -281,7 +281,7 @@ class Case:
         return reach.without_run(queue.position, slot)[engine] <= place
 
     def check_races(self, reach):
-        """[Json.md#which-tiles-conflict]: of each pair that may be out of order, whether it conflicts."""
+        """[json/Meaning.md#which-tiles-conflict]: of each pair that may be out of order, whether it conflicts."""
         memory = Memory(self.kernel.buffers)
         order = {run: place for place, run in enumerate(self.meaning.in_order())}
         for first in order:
@@ -313,7 +313,7 @@ class Case:
         return False
 
     def check_overflow(self, system, reach):
-        """[Json.md#when-code-is-right]: no semaphore passes what a wait can tell while one still waits."""
+        """[json/Execution.md#when-code-is-right]: no semaphore passes what a wait can tell while one still waits."""
         largest = self.code.machine.largest
         high = {which for which, value in enumerate(reach.free.values) if value > largest}
         for engine, listed in enumerate(system.lists):
@@ -450,7 +450,7 @@ def as_tuple(operation):
 
 
 def rings_of(queue, machine):
-    """[Json.md#completion]: 0 where completions come whole."""
+    """[json/Execution.md#completion]: 0 where completions come whole."""
     return queue.weight if queue.weight > 1 and (queue.split or machine.split) else 0
 
 

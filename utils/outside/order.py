@@ -22,7 +22,7 @@ class System:
     """Operations of all engines; engines and queues by number.
 
     `lists[e]` holds tuples (kind, semaphore, number, queue). `spare[s]` are what the last ring of a queue
-    adds [Json.md#completion], None for queues whose completions come whole.
+    adds [json/Execution.md#completion], None for queues whose completions come whole.
     """
 
     def __init__(self, lists, num_semaphores, queues, bits=60, signed=False):
@@ -37,7 +37,7 @@ class System:
         self.bias = 1 << (bits - 1) if signed else 0
 
     def passes(self, value, threshold):
-        """[Json.md#the-machine]: both sides read as B bits, with or without sign."""
+        """[json/Execution.md#the-machine]: both sides read as B bits, with or without sign."""
         return (value + self.bias) & self.mask >= (threshold + self.bias) & self.mask
 
 

@@ -1,6 +1,6 @@
 """Single schedules, for code whose resets are not surely ordered: all of them, or some at random.
 
-The state is what [Json.md#engines] to [Json.md#completion] say: how far each engine is, what each queue
+The state is what [json/Execution.md#engines] to [json/Execution.md#completion] say: how far each engine is, what each queue
 has retired (or each ring delivered), and the values of semaphores. A walk over all states gives yes or
 no; where there are too many, random schedules can only find a no.
 """
@@ -78,7 +78,7 @@ class Stepper:
         semaphore, amount = self.issues[queue][rings[ring]]
         rings[ring] += 1
         delivered = state.delivered[:queue] + (tuple(rings),) + state.delivered[queue + 1:]
-        # [Json.md#completion]: the first rings add what does not divide evenly.
+        # [json/Execution.md#completion]: the first rings add what does not divide evenly.
         share = (amount or 0) // len(rings) + (ring < (amount or 0) % len(rings))
         return State(state.done, delivered, self.raised(state.values, semaphore, share))
 

@@ -94,7 +94,7 @@ def verdict_of(code, trips=None, exact=False, takes=None):
 class SourceTest(unittest.TestCase):
     def test_headings_that_are_cited_exist(self):
         for path in HERE.glob("*.py"):
-            for document, heading in re.findall(r"\[(\w+\.md)#([\w-]+)\]", path.read_text(encoding="utf-8")):
+            for document, heading in re.findall(r"\[([\w/]+\.md)#([\w-]+)\]", path.read_text(encoding="utf-8")):
                 lines = (DOCS / document).read_text(encoding="utf-8").splitlines()
                 headings = [re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
                             for line in lines if line.startswith("#")]
@@ -110,7 +110,7 @@ class SourceTest(unittest.TestCase):
                     self.assertIn(name.split(".")[0], own | sys.stdlib_module_names | {"numpy"})
 
     def test_example_of_the_documents(self):
-        text = (DOCS / "Json.md").read_text(encoding="utf-8")
+        text = (DOCS / "json/Code.md").read_text(encoding="utf-8")
         block = next(part for part in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if '"tally-code"' in part)
         for trips in range(5):
             for takes in ([1], [0], [1, 0], [0, 1, 1]):
@@ -151,13 +151,12 @@ class ReadingTest(unittest.TestCase):
 
 
 class CompactTest(unittest.TestCase):
-    """[Json.md#the-compact-form]"""
+    """[json/Compact.md#the-compact-form]"""
 
     def setUp(self):
-        text = (DOCS / "Json.md").read_text(encoding="utf-8")
-        blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-        self.text = next(block for block in blocks if '"tally-compact"' in block)
-        self.usual = json.loads(blocks[0])
+        compact, usual = ((DOCS / f"json/{page}.md").read_text(encoding="utf-8") for page in ("Compact", "Kernel"))
+        self.text = next(block for block in re.findall(r"```json\n(.*?)```", compact, re.DOTALL) if '"tally-compact"' in block)
+        self.usual = json.loads(re.search(r"```json\n(.*?)```", usual, re.DOTALL)[1])
 
     def wrong(self, what, by, message):
         self.assertEqual(self.text.count(what), 1)

@@ -1,6 +1,6 @@
 """What a run touches: tiles, and which of them conflict.
 
-A tile is parsed by the grammar of [Json.md#tiles] into nested tuples and evaluated once for each run
+A tile is parsed by the grammar of [json/Meaning.md#tiles] into nested tuples and evaluated once for each run
 of its instruction. The result is a `Touch`: a product of progressions, one for each dimension, or any
 part of the buffer.
 """
@@ -15,7 +15,7 @@ RESERVED = ("mod", "floordiv", "if", "and", "total", "trips")
 COMPARISONS = ("==", "!=", "<=", ">=", "<", ">")
 
 
-# ---- Reading [Json.md#tiles] --------------------------------------------------------------
+# ---- Reading [json/Meaning.md#tiles] --------------------------------------------------------------
 
 
 def split_words(tile):
@@ -199,7 +199,7 @@ class TileParser:
 
 
 class Surroundings:
-    """What a tile may ask of the run: see [Json.md#tiles]."""
+    """What a tile may ask of the run: see [json/Meaning.md#tiles]."""
 
     def __init__(self, iterations, totals, trips, values):
         self.iteration = iterations
@@ -375,7 +375,7 @@ def trip_bounds(kernel):
     return bounds
 
 
-# ---- Conflicts [Json.md#which-tiles-conflict] ---------------------------------------------
+# ---- Conflicts [json/Meaning.md#which-tiles-conflict] ---------------------------------------------
 
 
 class Memory:
@@ -490,7 +490,7 @@ def meet(one, other):
 
 
 def conflict(memory, run, touch, other_run, other):
-    """[Json.md#which-tiles-conflict]"""
+    """[json/Meaning.md#which-tiles-conflict]"""
     if touch.kind == "reads" and other.kind == "reads":
         return False
     queue = run.instruction.queue

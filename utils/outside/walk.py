@@ -1,7 +1,7 @@
 """What a kernel means: decisions, the walk of each engine, and what each run asks for.
 
 An engine walks all bodies, also those in which it has no instruction, since Eq. 1 is counted in its
-own history [Json.md#what-a-dependence-asks]. Engines that agree on all decisions walk alike.
+own history [json/Meaning.md#what-a-dependence-asks]. Engines that agree on all decisions walk alike.
 """
 
 import bisect
@@ -14,7 +14,7 @@ from tiles import Access, evaluate, Surroundings, TileParser
 
 
 class Choice:
-    """All decisions of one run: [Json.md#bodies-entries-and-iterations].
+    """All decisions of one run: [json/Meaning.md#bodies-entries-and-iterations].
 
     `trips` and `takes` map the name of a loop or `if`, or `name@engine`, to a list that is gone
     through over and over, one entry for each time that it is reached. `values` are those of `$n`.
@@ -151,11 +151,11 @@ class Walk:
         self.runs.append(run)
 
     def totals(self):
-        """[Json.md#tiles]: `total` is the number of earlier entries, 0 in the first."""
+        """[json/Meaning.md#tiles]: `total` is the number of earlier entries, 0 in the first."""
         return {body.name: len(entries) - 1 for body, entries in self.entries.items()}
 
     def asks(self, dependence, number, iterations):
-        """How many runs of the producer must have retired [Json.md#what-a-dependence-asks]."""
+        """How many runs of the producer must have retired [json/Meaning.md#what-a-dependence-asks]."""
         if dependence.flat is not None:
             return max(0, number + 1 - dependence.flat)
         common = common_loops(dependence.producer, dependence.consumer)
@@ -209,7 +209,7 @@ class Meaning:
         return body is not None
 
     def in_order(self):
-        """All runs, as the sequential program has them [Json.md#runs-of-instructions]."""
+        """All runs, as the sequential program has them [json/Meaning.md#runs-of-instructions]."""
         return sorted((run for runs in self.runs.values() for run in runs), key=lambda run: run.place)
 
 

@@ -130,7 +130,7 @@ RaceResult checkSchedule(const Kernel &kernel, const Code &code, const Machine &
 /// In clang's style.
 std::string render(const RaceResult &result, const std::vector<std::string> &files);
 
-/// One JSON object; see docs/guide/Json.md.
+/// One JSON object; see docs/guide/json/Check.md.
 std::string toJson(const RaceResult &result, const std::vector<std::string> &files);
 
 } // namespace tally

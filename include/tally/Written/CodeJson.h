@@ -2,7 +2,7 @@
 //
 // The whole of what the engines execute, with the kernel it belongs to, for
 // code generators that do not link this library; and the way back, for code
-// made elsewhere. docs/guide/Json.md describes the document with an example.
+// made elsewhere. docs/guide/json/Code.md describes the document with an example.
 //
 //===----------------------------------------------------------------------===//
 

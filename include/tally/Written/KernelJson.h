@@ -1,7 +1,7 @@
 //===- KernelJson.h - Kernels as JSON -------------------------------------===//
 //
 // The door for compilers that have no MLIR of our version. One document holds
-// one kernel; docs/guide/Json.md describes it with an example.
+// one kernel; docs/guide/json/Kernel.md describes it with an example.
 //
 //===----------------------------------------------------------------------===//
 

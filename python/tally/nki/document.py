@@ -1,4 +1,4 @@
-"""The kernel as tally's JSON (docs/guide/Json.md), and what is to be said about it.
+"""The kernel as tally's JSON (docs/guide/json/Kernel.md), and what is to be said about it.
 
 An instruction's `computes` is written only if the language of kernels says exactly what NumPy has
 computed. All tiles must be boxes walked in their order, with the shapes that the expression needs or as

@@ -1,4 +1,4 @@
-"""Whether docs/guide/Json.md tells all keys of what `tally check` prints, and no others.
+"""Whether docs/guide/json/Check.md tells all keys of what `tally check` prints, and no others.
 
 Runs the command on the kernels that are given, in both modes, and replays what they show.
 """
@@ -18,7 +18,7 @@ VALUES = {"exact", "safe", "early", "late", "order", "deadlock", "race", "unorde
 def documented(path):
     """Words in code, alone (`kind`) or in quotes in an object (`{"file", "line"}`)."""
     text = path.read_text(encoding="utf-8")
-    part = text[text.index("`tally check`: `{"):text.index("## Schedules")]
+    part = text[text.index("`tally check`: `{"):]
     names = set()
     for code in re.findall(r"`([^`]+)`", part):
         names |= set(re.findall(r'"([a-z_]+)"', code) if code.startswith("{")
@@ -50,8 +50,8 @@ def main(doc, kernels):
                 printed |= keys_of(run(f"--replay={witness}"))
                 witness.unlink()
     told = documented(doc)
-    for what, names in (("not in Json.md", printed - told),
-                        ("only in Json.md", told - printed - VALUES)):
+    for what, names in (("not in Check.md", printed - told),
+                        ("only in Check.md", told - printed - VALUES)):
         if names:
             sys.exit(f"{what}: {', '.join(sorted(names))}")
 
