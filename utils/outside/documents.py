@@ -10,7 +10,7 @@ first mistake ends reading with `Wrong`, which says where in the document it lie
 
 import json
 
-BIGGEST = 2**31 - 1  # trips, distances, weights [Language.md#errors]
+BIGGEST = 2**31 - 1  # trips, distances, weights [language/Errors.md#errors]
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "barrier")
 
 

@@ -314,7 +314,7 @@ def formula_of(text):
 
 
 def narrower(one, other):
-    """[Language.md#trips-that-are-tied]: all bounds of a value count."""
+    """[language/Trips.md#trips-that-are-tied]: all bounds of a value count."""
     mosts = [most for _, most in (one, other) if most is not None]
     return max(one[0], other[0]), min(mosts, default=None)
 
