@@ -32,7 +32,7 @@ struct DepsCommand {
     common.addKeepImplied(command);
     declare(
         command,
-        {formatOption(format, "text, json (docs/guide/Dependences.md), or dot (Graphviz)",
+        {formatOption(format, "text, json (docs/guide/json/Dependences.md), or dot (Graphviz)",
                       {"text", "json", "dot"}),
          {"--explain", explain,
           "in text: the two accesses, two iterations that conflict, why it waits longer; and "

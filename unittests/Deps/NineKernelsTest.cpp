@@ -1,7 +1,8 @@
 //===- NineKernelsTest.cpp - Nine kernels without their dependences -------===//
 //
 // The kernels that come with tally have lists of dependences written by hand. From their accesses
-// alone follow fewer waits, and nothing races. docs/guide/Dependences.md says where the two differ.
+// alone follow fewer waits, and nothing races. docs/guide/dependences/NineKernels.md says where
+// the two differ.
 //
 //===----------------------------------------------------------------------===//
 

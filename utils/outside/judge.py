@@ -367,7 +367,7 @@ class Case:
         return needed
 
     def check_asked(self):
-        """[Dependences.md#what-is-promised]: the last run that is asked for is one that this run of the consumer
+        """[dependences/Promised.md#what-is-promised]: the last run that is asked for is one that this run of the consumer
         needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either, or a loop that
         runs no time does, nothing is promised."""
         conflicts, needed = self.find_conflicts(), {}

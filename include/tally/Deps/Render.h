@@ -12,7 +12,7 @@ namespace tally {
 std::string renderText(const Kernel &kernel, const Extraction &extraction, std::string_view machine,
                        bool explain);
 
-/// One JSON object; see docs/guide/Dependences.md.
+/// One JSON object; see docs/guide/json/Dependences.md.
 std::string renderJson(const Kernel &kernel, const Extraction &extraction);
 
 /// A graph for Graphviz: instructions by engine; dashed edges wait for more than is known to be
