@@ -1,6 +1,6 @@
 (* source.ml -- a certificate as it is written
 
-   The kernel as it was read and the code of each engine as it was emitted; docs/guide/Certificate.md has
+   The kernel as it was read and the code of each engine as it was emitted; docs/guide/certificate/Format.md has
    the format. Nothing is judged here but whether the text can be read, and what cannot be understood
    is an error: an unknown word, a member too many, out of its place or missing, a number in another
    form or out of its range. So nothing that is written down goes unread. *)

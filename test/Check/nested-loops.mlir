@@ -1,5 +1,5 @@
 // Two nested loops of 0 to 3 trips, the inner ones anew for each outer iteration; 3, 3 and 2 instructions on three
-// engines, 5 dependences. Every interleaving of all 85 choices of trips is explored; docs/guide/Results.md has the times.
+// engines, 5 dependences. Every interleaving of all 85 choices of trips is explored; docs/guide/results/Checking.md has the times.
 // RUN: tally check %s --explore --max-trips=3 --no-distances --sync=per-instruction | FileCheck %s
 // RUN: tally check %s --explore --max-trips=3 --no-distances --sync=per-loop | FileCheck %s
 // RUN: tally check %s --explore --max-trips=3 --no-distances --sync=per-engine | FileCheck %s

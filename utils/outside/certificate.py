@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns code JSON into a certificate, as docs/guide/Certificate.md has it.
+"""Turns code JSON into a certificate, as docs/guide/certificate/Format.md has it.
 
 usage: python3 utils/outside/certificate.py CODE.json
 
@@ -20,7 +20,7 @@ NOTES = ("accesses", "granted", "waits-longer", "never-asks")
 
 
 def notes_of(certificate):
-    """[Certificate.md#the-format]: the lines of these members in a certificate that was written before."""
+    """[certificate/Format.md#the-format]: the lines of these members in a certificate that was written before."""
     return {member: line for line in certificate.splitlines() for member in NOTES if line.startswith(f"  ({member}")}
 
 
