@@ -10,8 +10,8 @@
 //   semaphores  a process with one counter each
 //   arrows      from the instruction or signal that ended a wait to the operation that had waited
 //
-// Written while the run goes on, so memory does not depend on its length. docs/guide/Simulator.md
-// lists the fields.
+// Written while the run goes on, so memory does not depend on its length.
+// docs/guide/simulator/Traces.md lists the fields.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-"""Holds a trace to its documented format, docs/guide/Simulator.md ("Traces"), and to the run that it is of.
+"""Holds a trace to its documented format, docs/guide/simulator/Traces.md, and to the run that it is of.
 
 usage: check-trace.py TRACE.json [RUN.json]
 
