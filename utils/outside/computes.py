@@ -5,7 +5,7 @@ usage: python3 utils/outside/computes.py --tally=PATH [--seed=N] [--kernels=N] [
 
 One seed is one kernel of independent instructions, each with an expression, tiles of random formats and shapes, and
 numbers that are edges of their formats. tally writes the results as files of NumPy; here, the same expressions are
-computed from docs/guide/Data.md alone. All bits must agree. Functions that a mathematical library rounds in its own way
+computed from the pages in docs/guide/data alone. All bits must agree. Functions that a mathematical library rounds in its own way
 (exp, tanh, ...) stand outermost, in f32, and may differ in the last places.
 
 Exit status: 0 no difference, 1 differences, or nothing compared.
