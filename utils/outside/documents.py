@@ -513,7 +513,7 @@ class Machine:
 
 
 def read_machine_file(document):
-    """Out of a file of kind `tally-machine` [Machines.md#the-file]."""
+    """Out of a file of kind `tally-machine` [machines/File.md#the-file]."""
     try:
         limits = {key: limit["value"] for key, limit in document["limits"].items()}
         queue = document.get("queue", {})

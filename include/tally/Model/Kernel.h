@@ -63,7 +63,7 @@ inline constexpr uint32_t maxReserved = 65535;
 /// How the completion of one instruction reaches a semaphore.
 enum class Completion : uint8_t {
   Whole, ///< all of its weight at once, or never mixed with the next one's
-  Split, ///< one by one, in order only per ring (see Machines.md)
+  Split, ///< one by one, in order only per ring (see docs/guide/machines/Chip.md)
 };
 template <> inline constexpr auto wordsOf<Completion> = words("whole", "split");
 
