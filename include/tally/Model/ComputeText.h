@@ -23,11 +23,12 @@
 //   argument := expr | integer | '[' integer { ',' integer } ']' | operator
 //   loop   := word | '"' name '"'                    its iteration, as a number
 //
-// docs/guide/Data.md lists the functions, and ComputeText.cpp has them as a table.
+// docs/guide/data/Expressions.md lists the functions, and ComputeText.cpp has them as a table.
 //
 // The tiles that the instruction reads are r0, r1, and so on, in the order of the text. There is
 // one result for each tile that it writes, in order, and then for each that it accumulates; `keep`
-// stands next to them. docs/guide/Data.md says how numbers are rounded, and which shapes fit.
+// stands next to them. docs/guide/data/Expressions.md says which shapes fit, and
+// docs/guide/data/Numbers.md how numbers are rounded.
 //
 // Like tiles, the text is carried through unread by everything in Sync and Code.
 //
