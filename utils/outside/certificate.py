@@ -20,7 +20,7 @@ NOTES = ("accesses", "granted", "waits-longer", "never-asks")
 
 
 def notes_of(certificate):
-    """[certificate/Format.md#the-format]: the lines of these members in a certificate that was written before."""
+    """[certificate/Format.md#the-format-of-a-certificate]: the lines of these members in a certificate that was written before."""
     return {member: line for line in certificate.splitlines() for member in NOTES if line.startswith(f"  ({member}")}
 
 

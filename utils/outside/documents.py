@@ -2,7 +2,7 @@
 
 The outside interpreter is a second opinion on what tally emits. It is written from the documents
 alone and imports nothing of tally; where a rule comes from a page of docs/guide, the heading is named as in
-[json/Kernel.md#a-kernel], and a test looks whether that heading exists.
+[json/Kernel.md#a-kernel-as-json], and a test looks whether that heading exists.
 
 Reading gives plain objects with names resolved: `Kernel` with its tree of bodies, and `Code`. The
 first mistake ends reading with `Wrong`, which says where in the document it lies.
@@ -10,7 +10,7 @@ first mistake ends reading with `Wrong`, which says where in the document it lie
 
 import json
 
-BIGGEST = 2**31 - 1  # trips, distances, weights [language/Errors.md#errors]
+BIGGEST = 2**31 - 1  # trips, distances, weights [language/Errors.md#errors-in-a-text]
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "barrier")
 
 
@@ -186,7 +186,7 @@ def fill(value, entries, lists):
 
 
 class Queue:
-    """[json/Kernel.md#a-kernel]: a queue of an engine; `position` numbers all queues of the kernel."""
+    """[json/Kernel.md#a-kernel-as-json]: a queue of an engine; `position` numbers all queues of the kernel."""
 
     def __init__(self, name, engine, position, weight, split):
         self.name = name
@@ -455,7 +455,7 @@ def check_sync(value, path):
 
 
 def read_trips(value, path):
-    """[json/Kernel.md#a-kernel]: value (None for a constant), least, most, formula."""
+    """[json/Kernel.md#a-kernel-as-json]: value (None for a constant), least, most, formula."""
     if is_number(value):
         return None, number(value, path), value, None
     if isinstance(value, dict) and "while" in value:
@@ -513,7 +513,7 @@ class Machine:
 
 
 def read_machine_file(document):
-    """Out of a file of kind `tally-machine` [machines/File.md#the-file]."""
+    """Out of a file of kind `tally-machine` [machines/File.md#the-file-of-a-machine]."""
     try:
         limits = {key: limit["value"] for key, limit in document["limits"].items()}
         queue = document.get("queue", {})
@@ -577,7 +577,7 @@ class Code:
 
 
 def check_listed(kernel, value):
-    """[json/Code.md#code]: the list names the kernel's dependences, in their order."""
+    """[json/Code.md#code-as-json]: the list names the kernel's dependences, in their order."""
     if value is None:
         return
     listed = read_ids(value, "dependences", ("id", "producer", "consumer"))
@@ -587,7 +587,7 @@ def check_listed(kernel, value):
 
 
 def read_ids(value, path, needed, allowed=()):
-    """[json/Code.md#code]: ids are places in their lists, from 0."""
+    """[json/Code.md#code-as-json]: ids are places in their lists, from 0."""
     for place, (item, at) in enumerate(items(value, path)):
         check_fields(item, at, needed, allowed)
         if item["id"] != place or isinstance(item["id"], bool):

@@ -14,7 +14,7 @@ RINGS = (1, 2, 2, 3, 4)
 
 
 def draw_machine(random):
-    """A document of kind `tally-machine` [machines/File.md#the-file], and its features."""
+    """A document of kind `tally-machine` [machines/File.md#the-file-of-a-machine], and its features."""
     bits = random.choice((8, 9, 16, 32, 32))
     saturates, signed = random.random() < 0.5, random.random() < 0.4
     overlap, split = random.random() < 0.8, random.random() < 0.15

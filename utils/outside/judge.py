@@ -114,7 +114,7 @@ def outline(kernel, split):
 
 
 def check_limits(code, verdict):
-    """Reservations, pins [json/Kernel.md#a-kernel] and the limits of a machine that was named."""
+    """Reservations, pins [json/Kernel.md#a-kernel-as-json] and the limits of a machine that was named."""
     used = used_of(code)
     semaphores = {item for touched, _ in used.values() for item in touched}
     for item in sorted(semaphores & set(code.kernel.reserves)):
@@ -367,9 +367,9 @@ class Case:
         return needed
 
     def check_asked(self):
-        """[dependences/Promised.md#what-is-promised]: the last run that is asked for is one that this run of the consumer
-        needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either, or a loop that
-        runs no time does, nothing is promised."""
+        """[dependences/Promised.md#what-is-promised-about-dependences]: the last run that is asked for is one that this run of
+        the consumer needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either,
+        or a loop that runs no time does, nothing is promised."""
         conflicts, needed = self.find_conflicts(), {}
         for run in self.meaning.in_order():
             for first in conflicts.get(run, ()):

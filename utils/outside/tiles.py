@@ -320,7 +320,7 @@ def narrower(one, other):
 
 
 def range_of(expression, bounds, loops):
-    """[certificate/Format.md#the-format]: between which numbers an expression lies, None where there is no bound.
+    """[certificate/Format.md#the-format-of-a-certificate]: between which numbers an expression lies, None where there is no bound.
 
     `bounds` are those of values, `loops` those of trips of the loops around. Each name counts by itself.
     """
