@@ -29,6 +29,9 @@ Links: a relative one must lead to a file, and its `#part` to a heading of that 
 docs/ is at most two clicks from README.md, and so is every answer to a question of a newcomer
 (docs/guide/Questions.md): an answer is a link with a `#part`.
 
+Length: a page of docs/guide/ answers one question within two screens, which is 120 lines. A few may
+be longer: the tutorial, which is one walk, and lists to look things up in.
+
 Prints each case that fails, then 'N passed, N failed'. With --write, an expected line that differs from the printed one
 only in its numbers is first put right in its document.
 """
@@ -51,6 +54,9 @@ START = ROOT / "README.md"
 QUESTIONS = ROOT / "docs/guide/Questions.md"
 LEAST_QUESTIONS = 10
 MOST_CLICKS = 2
+GUIDE = ROOT / "docs/guide"
+MOST_LINES = 120
+LONG_PAGES = {GUIDE / "Tutorial.md", GUIDE / "Simulated.md", GUIDE / "Nki.md"}
 
 
 class Case:
@@ -306,6 +312,13 @@ def far_answers():
     return bad
 
 
+def long_pages():
+    """Pages of the guide that are longer than two screens, and need not be."""
+    lines = {page: len(page.read_text(encoding="utf-8").splitlines()) for page in sorted(GUIDE.rglob("*.md"))}
+    return [f"{page.relative_to(ROOT)} has {count} lines; {MOST_LINES} are allowed: make two pages of it"
+            for page, count in lines.items() if count > MOST_LINES and page not in LONG_PAGES]
+
+
 def markdown_files():
     ignored = {".git", "build"}
     return [path for path in sorted(ROOT.rglob("*.md"))
@@ -337,6 +350,7 @@ def main():
     if not options.documents:
         report("clicks from README.md to each page", "\n".join(far_pages()))
         report("clicks from README.md to each answer", "\n".join(far_answers()))
+        report("length of each page of docs/guide", "\n".join(long_pages()))
 
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     if options.results:
