@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace tally {
@@ -38,6 +39,13 @@ LoopId ringThatStartsAnew(const Kernel &kernel, const BodyTile &tile) {
   return {};
 }
 
+/// Whether all loops around an instruction have constant trips.
+bool runsConstantly(const Kernel &kernel, InstrId instr) {
+  return std::ranges::all_of(kernel.realLoops(kernel.instrs[instr].home), [&](LoopId loop) {
+    return kernel.loops[loop].trip.kind == Trip::Kind::Constant;
+  });
+}
+
 std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived) {
   const BodyTile &consumer = (*kernel.tiles)[derived.consumerAccess];
   std::set<int64_t> p = ringLengths((*kernel.tiles)[derived.producerAccess].access);
@@ -52,7 +60,10 @@ std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived)
                        "constant, and 'total({0})' instead of '{0}', if the ring may go on",
                        kernel.nameOf(loop));
   }
-  return "constant trip counts, and indices that advance equally, make it constant";
+  bool areConstant =
+      runsConstantly(kernel, derived.dep.producer) && runsConstantly(kernel, derived.dep.consumer);
+  return areConstant ? "indices that advance equally make it constant"
+                     : "constant trip counts, and indices that advance equally, make it constant";
 }
 
 /// The count in a tile on which engines may disagree; none if there is none.

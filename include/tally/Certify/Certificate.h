@@ -3,7 +3,8 @@
 // A certificate is a text that holds a kernel as it was read and the code of its
 // engines as it is simulated and emitted. It holds nothing that was found on the way from one to
 // the other: no plan, no groups, no classes. The program tally-certify, extracted from the
-// proof, decides whether the code realises the kernel. docs/guide/certificate/Format.md has the format.
+// proof, decides whether the code realises the kernel. docs/guide/certificate/Format.md has the
+// format.
 //
 // The kernel side is printed from the kernel alone and the code side from the code
 // alone, so that a mistake of the compiler cannot appear on both.
