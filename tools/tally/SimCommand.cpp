@@ -208,8 +208,51 @@ std::vector<std::string> reasonsOf(const Kernel &kernel, const Code &code, const
   return names;
 }
 
+/// In which body each operation of an engine stands, and whether it is part of a barrier.
+struct Standing {
+  LoopId body;
+  bool inBarrier = false;
+};
+
+std::vector<Standing> standingsOn(const Kernel &kernel, const std::vector<Op> &ops) {
+  std::vector<Standing> standings;
+  Standing now{rootLoop};
+  for (const Op &op : ops) {
+    if (op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin) {
+      now.body = op.loop();
+    } else if (op.kind == OpKind::Else) {
+      now.body = kernel.loops[now.body].otherBranch;
+    } else if (op.kind == OpKind::BarrierBegin) {
+      now.inBarrier = true;
+    }
+    standings.push_back(now);
+    if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
+      now.body = kernel.loops[now.body].parent;
+    } else if (op.kind == OpKind::BarrierEnd) {
+      now.inBarrier = false;
+    }
+  }
+  return standings;
+}
+
+IdVector<EngineId, std::vector<Standing>> standingsOf(const Kernel &kernel, const Code &code) {
+  IdVector<EngineId, std::vector<Standing>> standings;
+  for (EngineId engine : kernel.engines.ids()) {
+    standings.push(standingsOn(kernel, code.engines[engine].ops));
+  }
+  return standings;
+}
+
+/// `a barrier in 'n'`, or `a wait` outside of loops.
+std::string standingText(const Kernel &kernel, Standing standing, std::string_view what) {
+  return fmt::format(
+      "{}{}", standing.inBarrier ? "a barrier" : what,
+      standing.body == rootLoop ? "" : fmt::format(" in '{}'", kernel.nameOf(standing.body)));
+}
+
 /// An operation by what it is there for: the instruction that it issues or precedes.
-std::string purposeOf(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index) {
+std::string purposeOf(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index,
+                      Standing standing) {
   const std::vector<Op> &ops = code.engines[engine].ops;
   const Op &op = ops[index];
   switch (op.kind) {
@@ -222,7 +265,7 @@ std::string purposeOf(const Kernel &kernel, const Code &code, EngineId engine, u
   case OpKind::Drain:
     return "drain";
   default:
-    return index + 1 == ops.size() ? "the end" : fmt::format("operation {}", index);
+    return index + 1 == ops.size() ? "the end" : standingText(kernel, standing, "an operation");
   }
 }
 
@@ -498,16 +541,18 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"waiting_ps"},
                {"loc", "", 0, "  "}});
   const auto places = placesOf(kernel, code);
+  const auto standings = standingsOf(kernel, code);
   for (const Share &share : sorted(std::move(shares))) {
     const Op &op = code.engines[share.engine].ops[share.op];
     std::vector<std::string> reasons = reasonsOf(kernel, code, op);
-    std::string purpose = purposeOf(kernel, code, share.engine, share.op);
+    Standing standing = standings[share.engine][share.op];
+    std::string purpose = purposeOf(kernel, code, share.engine, share.op, standing);
     bool isOwn = op.kind == OpKind::Wait; // the semaphore follows anyway
     table.add(
         {shareOf(share.span, result),
          kernel.nameOf(share.engine),
          Cell::hidden(share.op),
-         {isOwn ? fmt::format("operation {}", share.op) : purpose, purpose},
+         {isOwn ? standingText(kernel, standing, "a wait") : purpose, purpose},
          code.semaphores[op.wait].name,
          {fmt::format("{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, ", ")), reasons},
          Cell::hidden(share.runs),
@@ -533,9 +578,11 @@ Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"span_ps"},
                {"loc", "", 0, "  "}});
   const auto places = placesOf(kernel, code);
+  const auto standings = standingsOf(kernel, code);
   for (const Share &share : sorted(std::move(shares))) {
     table.add({shareOf(share.span, result), toString(share.kind), kernel.nameOf(share.engine),
-               Cell::hidden(share.op), purposeOf(kernel, code, share.engine, share.op),
+               Cell::hidden(share.op),
+               purposeOf(kernel, code, share.engine, share.op, standings[share.engine][share.op]),
                Cell::hidden(toString(share.kind)), Cell::hidden(share.span),
                sourceCell(kernel, places[share.engine][share.op])});
   }
