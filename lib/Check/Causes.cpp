@@ -32,9 +32,13 @@ bool isOrder(const RaceReport &report) {
   return report.kind == ReportKind::Race || report.kind == ReportKind::Unordered;
 }
 
+bool isTooLong(ReportKind kind) {
+  return kind == ReportKind::OverWait || kind == ReportKind::Stale;
+}
+
 /// Waits that are too long have causes of their own, which their reports name. So do tiles.
 bool hasCause(ReportKind kind) {
-  return kind != ReportKind::OverWait && kind != ReportKind::Stale && kind != ReportKind::Outside;
+  return !isTooLong(kind) && kind != ReportKind::Outside;
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,6 +154,15 @@ public:
     return std::ranges::all_of(others, [&](const Bindings *choice) {
       return isHarmless(current, code, machine, *choice, key);
     });
+  }
+
+  /// Waits that are too long, in one run.
+  size_t numLonger(const Code &code, const Machine &machine, uint32_t run) {
+    RaceOptions whole = brief;
+    whole.isBrief = false;
+    RaceResult result = checkRaces(kernel, code, machine, choices[run], whole);
+    steps += result.steps;
+    return static_cast<size_t>(std::ranges::count_if(result.reports, isTooLong, &RaceReport::kind));
   }
 
 private:
@@ -386,6 +399,7 @@ private:
     size_t numLeft = 0; ///< of the reports that are open
   };
 
+  /// The first that adds no wait that is too long; if there is none, the first that helps.
   std::optional<Mended> findMend(Place first) {
     std::optional<Mended> mended;
     uint32_t tries = 0;
@@ -399,8 +413,13 @@ private:
       }
       size_t numLeft =
           std::ranges::count_if(open, [&](Place place) { return isReported(place, after); });
-      mended = Mended{first, std::move(proposal), std::move(after), numLeft};
-      return true;
+      bool waitsLonger = trials.numLonger(proposal.code, machine, first.run) >
+                         trials.numLonger(current, machine, first.run);
+      if (!mended || !waitsLonger) {
+        proposal.mend.text += waitsLonger ? " (it waits longer than it must)" : "";
+        mended = Mended{first, std::move(proposal), std::move(after), numLeft};
+      }
+      return !waitsLonger;
     };
     MendSubject subject{kernel, current, machine, choices, implOptions()};
     const RaceReport &report = *first.report;

@@ -255,9 +255,13 @@ std::string describe(const SpecSystem &spec, const ImplSystem &impl, const Misma
   switch (mismatch.kind) {
   case MismatchKind::Early: {
     uint32_t need = spec.need(mismatch.dep, mismatch.instance.run);
-    return fmt::format("{} may be issued before '{}' has retired {}",
-                       spec.describe(mismatch.instance),
-                       kernel.nameOf(kernel.deps[mismatch.dep].producer), counted(need, "time"));
+    InstrId producer = kernel.deps[mismatch.dep].producer;
+    return fmt::format(
+        "{} may be issued before {}", spec.describe(mismatch.instance),
+        producer == mismatch.instance.instr
+            ? fmt::format("{} of it {} retired", counted(need, "earlier run"),
+                          need == 1 ? "has" : "have")
+            : fmt::format("'{}' has retired {}", kernel.nameOf(producer), counted(need, "time")));
   }
   case MismatchKind::Late:
     return fmt::format("{} is held back although all its dependences are satisfied{}",

@@ -57,7 +57,7 @@ static void warnOfExpressions(const Kernel &kernel, Diagnostics &diagnostics) {
       warn(loop.where,
            fmt::format("'{}' is only the name of this 'if': no condition is evaluated, so code is "
                        "made for both outcomes; give it a plain name, as \"late\", and tell a run "
-                       "which entries take it, as '--trips=late=0,0,1'",
+                       "which times it is taken, as '--trips=late=0,0,1'",
                        name),
            diagnostics);
     }

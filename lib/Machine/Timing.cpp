@@ -151,6 +151,12 @@ std::optional<Operation> parseOperation(std::string_view text, std::string &erro
   Operation operation;
   size_t bracket = text.find('(');
   operation.name = text.substr(0, bracket);
+  if (operation.name.find('=') != std::string::npos) {
+    error = fmt::format("the operation '{}' is not understood; its sizes are written in "
+                        "parentheses, as in 'copy(n=512, bytes=64)'",
+                        text);
+    return std::nullopt;
+  }
   if (bracket == std::string_view::npos) {
     return operation;
   }
@@ -422,9 +428,23 @@ private:
     if (isNested) {
       fail(nestingText(machine, parameter));
     } else if (!result) {
-      fail(fmt::format("{} = '{}': {}", parameter.name, parameter.formula, error));
+      fail(fmt::format("{} = '{}': {}{}", parameter.name, parameter.formula, error, wayOut(error)));
     }
     return result.value_or(0);
+  }
+
+  /// How to write the size that a formula lacks; empty if the machine is wrong.
+  std::string wayOut(std::string_view error) const {
+    size_t end = error.rfind("' has no value");
+    if (engine.empty() || !error.starts_with('\'') || end == std::string_view::npos) {
+      return "";
+    }
+    std::string given = operation.sizes.empty() ? "" : "; here it has";
+    for (const Operation::Size &one : operation.sizes) {
+      given += fmt::format("{} '{}'", &one == operation.sizes.data() ? "" : ",", one.name);
+    }
+    return fmt::format("; write the size in parentheses, as in '{}({}=64)'{}", operation.name,
+                       error.substr(1, end - 1), given);
   }
 
   /// An operation without a size that its formula needs reports it once.

@@ -328,7 +328,8 @@ void Checker::value(const RunValue &value) {
     bool isOther = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
     if (loop.kind == LoopKind::Loop && isOther && loop.trip.symbol == value.name) {
       report(diagnostics, loop.where,
-             "loop '{0}' runs '{1}' times, which may be another number at each entry, and '${1}' "
+             "loop '{0}' runs '{1}' times, which may be another number each time it is reached, "
+             "and '${1}' "
              "is one number for the whole run; write 'trips = \"${1}\"', or give one of the two "
              "another name",
              kernel.text(loop.name), name)

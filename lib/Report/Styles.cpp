@@ -54,10 +54,10 @@ static constexpr auto firstOwn = static_cast<size_t>(Cause::Kind::Barrier);
 static constexpr size_t numFillings = numHues * (1 + std::size(variants));
 
 StyleTable::StyleTable(const std::vector<Cause> &causes)
-    : styles{{"i", "dark", "instruction, until the next one can start"},
-             {"j", "dark", ""},
+    : styles{{"i", "strong", "instruction, until the next one can start"},
+             {"j", "strong", ""},
              {"c", "grey", "control: operations of a sequencer"},
-             {"p", "pale", "critical path: before an instruction starts"},
+             {"p", "faint", "critical path: before an instruction starts"},
              {"q", "red", "critical path: until a raise is seen, and the waiter goes on"}} {
   size_t next = 0;
   for (const Cause &cause : causes) {

@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 
 namespace tally {
 
@@ -56,7 +58,12 @@ std::string_view nearestName(std::string_view name, const std::vector<std::strin
 static constexpr size_t fewNames = 12;
 static constexpr size_t mostNames = 60;
 
-static std::string listOf(std::string_view plural, const std::vector<std::string_view> &known) {
+/// Each name once: several things may have one, by mistake.
+static std::string listOf(std::string_view plural, const std::vector<std::string_view> &all) {
+  std::vector<std::string_view> known;
+  std::set<std::string_view> seen;
+  std::ranges::copy_if(all, std::back_inserter(known),
+                       [&](std::string_view name) { return seen.insert(name).second; });
   size_t told = std::min(known.size(), mostNames);
   std::string list = fmt::format("; the {} are '{}'", plural,
                                  fmt::join(known.begin(), known.begin() + ptrdiff_t(told), "', '"));

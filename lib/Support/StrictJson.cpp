@@ -143,7 +143,12 @@ public:
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::detail::exception &error) override {
     size_t at = std::min(position, document.source.size());
-    errors.push_back({reason(error.what()), document.place(at == 0 ? 0 : at - 1)});
+    size_t first = document.source.find_first_not_of(" \t\r\n");
+    bool isOther = first < document.source.size() && at <= first + 1 &&
+                   document.source[first] != '{' && document.source[first] != '[';
+    errors.push_back(
+        {isOther ? "this is not JSON, which begins with '{' here" : reason(error.what()),
+         document.place(at == 0 ? 0 : at - 1)});
     return false;
   }
 

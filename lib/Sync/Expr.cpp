@@ -182,8 +182,9 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
   case ExprOp::Add:
     return infix(" + ", 1);
   case ExprOp::Sub:
-  case ExprOp::Monus:
     return infix(" - ", 1);
+  case ExprOp::Monus: // less, but never less than 0
+    return fmt::format("max({} - {}, 0)", operand(node.a, 1), operand(node.b, 2));
   }
   return {};
 }

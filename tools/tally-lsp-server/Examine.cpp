@@ -211,6 +211,7 @@ private:
                         .plan = compiled ? &compiled->plan : nullptr,
                         .asked = asked ? &*asked : nullptr,
                         .areFound = areFound,
+                        .hasCode = hasCode,
                         .noWaits = noWaits ? &*noWaits : nullptr};
     explained.index();
     const std::string_view name = kernel.text(kernel.name);

@@ -102,7 +102,10 @@ std::string waitsOf(const Explained &explained, InstrId instr) {
                         explained.areFound ? ", found from the accesses" : "",
                         whyOf(explained, dep), howOf(explained, dep));
   }
-  return text.empty() ? "\nwaits for nothing\n" : "\n**waits for**\n\n" + text;
+  std::string_view whose =
+      explained.hasCode ? ", in code that tally would make (not in the code of this file)" : "";
+  return text.empty() ? fmt::format("\nwaits for nothing{}\n", whose)
+                      : fmt::format("\n**waits for**{}\n\n{}", whose, text);
 }
 
 std::string noWaitsOf(const Explained &explained, InstrId instr) {

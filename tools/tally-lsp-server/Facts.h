@@ -18,6 +18,7 @@ struct Explained {
   const SyncPlan *plan = nullptr;                       ///< none: no code is possible
   const Extraction *asked = nullptr;                    ///< by its accesses; none: it states none
   bool areFound = false;                                ///< the dependences are those of `asked`
+  bool hasCode = false;                                 ///< made before, perhaps by hand
   const NoWaits *noWaits = nullptr;                     ///< none: the dependences are written
   IdVector<InstrId, std::vector<DepId>> waits = {};     ///< of each consumer
   IdVector<InstrId, std::vector<DepId>> waitedFor = {}; ///< of each producer

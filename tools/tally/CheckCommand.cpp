@@ -253,7 +253,7 @@ struct CheckCommand : CheckOptions {
     values.add(command, trips);
     declare(command,
             {{"--max-trips", maxTrips,
-              "--explore tries all trips up to this number, at each entry of a loop",
+              "--explore tries all trips up to this number, each time a loop is reached",
               integerIn(0, 10'000), notedIn(maxTripsGiven)},
              {"--distances,!--no-distances", distances,
               "... and around the longest distance on each loop: one less, as many, one more",

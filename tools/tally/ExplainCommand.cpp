@@ -14,6 +14,7 @@
 #include "tally/Deps/Render.h"
 #include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
+#include "tally/Run/KernelCursor.h"
 #include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
 
@@ -49,44 +50,80 @@ private:
                  const RunOptions &given, Result &result) const;
 };
 
-/// The values of one wait, by run of the instruction.
+/// The values of one run of the instruction.
 struct WaitRow {
   std::string iteration;
-  std::vector<uint64_t> thresholds; ///< by wait of the instruction, in order
+  std::vector<uint64_t> thresholds; ///< by column; 0: no wait
 };
 
 /// The waits that stand before an instruction in the code, and their values.
 struct CodeWaits {
-  std::vector<const Op *> waits;
+  std::vector<const Op *> waits; ///< one for each column: the first with its semaphore
   std::vector<WaitRow> rows;
   bool more = false; ///< the instruction runs more often than there are rows
+
+  /// Of the n-th wait on a semaphore in one run. Written-out code has operations of its own for
+  /// each run, and not the same ones.
+  size_t columnOf(const Op &wait, size_t n) {
+    for (size_t column = 0; column < waits.size(); ++column) {
+      if (waits[column]->wait == wait.wait && n-- == 0) {
+        return column;
+      }
+    }
+    waits.push_back(&wait);
+    return waits.size() - 1;
+  }
+
+  void add(std::string iteration, const std::vector<std::pair<const Op *, uint64_t>> &values) {
+    WaitRow row{std::move(iteration), {}};
+    for (size_t i = 0; i < values.size(); ++i) {
+      size_t before = std::count_if(
+          values.begin(), values.begin() + static_cast<ptrdiff_t>(i),
+          [&](const auto &value) { return value.first->wait == values[i].first->wait; });
+      size_t column = columnOf(*values[i].first, before);
+      row.thresholds.resize(std::max(row.thresholds.size(), column + 1));
+      row.thresholds[column] = values[i].second;
+    }
+    rows.push_back(std::move(row));
+  }
 };
+
+/// Of the next run of the instruction in the kernel: written-out code has no loops to tell it by.
+std::string iterationOf(const Kernel &kernel, KernelCursor &sequence, InstrId instr) {
+  while (sequence.nextRun() && sequence.instr() != instr) {
+  }
+  std::vector<LoopIteration> around;
+  for (LoopId loop : kernel.realLoops(kernel.instrs[instr].home)) {
+    around.push_back({loop, static_cast<uint64_t>(sequence.index(loop).iteration)});
+  }
+  return around.empty() ? "-" : iterationText(kernel, around);
+}
 
 CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, InstrId instr, uint32_t maxRows) {
   CodeWaits result;
   EngineRun run(kernel, code, machine, bindings, kernel.engineOf(instr));
   run.setFuel(10'000'000);
-  std::vector<const Op *> waits;
-  std::vector<uint64_t> values;
+  Fuel fuel(10'000'000);
+  KernelCursor sequence(kernel, bindings, kernel.engineOf(instr), fuel);
+  std::vector<std::pair<const Op *, uint64_t>> values;
   while (const Op *op = run.next()) {
     if (op->wait.valid()) {
-      waits.push_back(op);
-      values.push_back(run.value(op->a));
+      values.emplace_back(op, run.value(op->a));
     }
     if (op->kind == OpKind::Issue && op->instr() == instr) {
       if (result.rows.size() == maxRows) {
         result.more = true;
-        return result;
+        break;
       }
-      result.waits = waits;
-      std::string iteration = iterationText(kernel, run.active());
-      result.rows.push_back({iteration.empty() ? "-" : iteration, values});
+      result.add(iterationOf(kernel, sequence, instr), values);
     }
     if (op->kind != OpKind::Wait) {
-      waits.clear();
       values.clear();
     }
+  }
+  for (WaitRow &row : result.rows) {
+    row.thresholds.resize(result.waits.size());
   }
   return result;
 }
@@ -143,7 +180,7 @@ Surroundings aroundOf(const LoadedKernel &loaded, const Machine &machine, const 
   }
   if (std::optional<SimResult> timed = timedRun(kernel, code, machine, bindings)) {
     for (EngineId engine : kernel.engines.ids()) {
-      around.engineWaits.push(engineWaits(code, *timed, engine));
+      around.engineWaits.push(engineWaits(kernel, code, *timed, engine));
     }
     around.total = timed->total;
   }
@@ -253,10 +290,7 @@ private:
     for (const WaitRow &row : values.rows) {
       std::vector<Cell> cells{row.iteration};
       for (size_t w = 0; w < values.waits.size(); ++w) {
-        bool isThere = w < row.thresholds.size();
-        cells.push_back(!isThere                 ? Cell()
-                        : row.thresholds[w] == 0 ? Cell("no wait")
-                                                 : Cell(row.thresholds[w]));
+        cells.push_back(row.thresholds[w] == 0 ? Cell("no wait") : Cell(row.thresholds[w]));
       }
       cells.push_back(Cell::hidden(row.thresholds));
       table.add(std::move(cells));
@@ -307,10 +341,13 @@ private:
     text += fmt::format("\nengine '{}' issues in order; in this run it waits{}\n", engine,
                         waits.empty() ? " for nothing" : " at");
     for (const EngineWait &wait : waits) {
-      text += fmt::format("  '{}'{}: {}, {:.0f}% of the run\n", kernel.nameOf(wait.before),
+      text += fmt::format("  {}{}: {}, {:.0f}% of the run\n", placeText(kernel, wait),
                           wait.before == instr ? ", this instruction" : "", timeText(wait.span),
                           100 * double(wait.span) / double(around.total));
-      list.push_back({{"instruction", kernel.nameOf(wait.before)}, {"wait_ps", wait.span}});
+      list.push_back(
+          {{"instruction", wait.before.valid() ? Json(kernel.nameOf(wait.before)) : Json()},
+           {"place", placeText(kernel, wait)},
+           {"wait_ps", wait.span}});
     }
     return list;
   }

@@ -6,6 +6,8 @@
 #ifndef TALLY_TOOLS_TALLY_EXPLAINORDER_H
 #define TALLY_TOOLS_TALLY_EXPLAINORDER_H
 
+#include "Standing.h"
+
 #include "tally/Sim/Simulate.h"
 
 #include <vector>
@@ -13,12 +15,17 @@
 namespace tally::tool {
 
 struct EngineWait {
-  InstrId before; ///< the instruction at which the engine waited
+  InstrId before;    ///< the instruction at which the engine waited; none: a barrier, or the end
+  Standing standing; ///< if there is none
   Tick span = 0;
 };
 
-/// At which instructions an engine waited in a run, the longest first.
-std::vector<EngineWait> engineWaits(const Code &code, const SimResult &result, EngineId engine);
+/// Where an engine waited in a run, the longest first.
+std::vector<EngineWait> engineWaits(const Kernel &kernel, const Code &code, const SimResult &result,
+                                    EngineId engine);
+
+/// `'load'`, `a barrier in 'n'` or `the end`.
+std::string placeText(const Kernel &kernel, const EngineWait &wait);
 
 } // namespace tally::tool
 

@@ -170,14 +170,19 @@ std::string machineText(const Session &session) {
 }
 
 std::string subjectText(const Kernel &kernel, const Code &code, const Session &session) {
-  return fmt::format("kernel '{}', strategy '{}', {}", kernel.text(kernel.name),
-                     toString(code.strategy), machineText(session));
+  std::string_view reason = session.strategyReason(code.strategy);
+  return fmt::format(
+      "kernel '{}', strategy '{}'{}, {}", kernel.text(kernel.name), toString(code.strategy),
+      reason.empty() ? "" : fmt::format(" (not given: {})", reason), machineText(session));
 }
 
 Json subjectJson(const Kernel &kernel, const Code &code, const Session &session) {
   Json object = {{"kernel", kernel.text(kernel.name)},
                  {"strategy", toString(code.strategy)},
                  {"machine", session.machine().name}};
+  if (std::string_view reason = session.strategyReason(code.strategy); !reason.empty()) {
+    object["strategy_not_given"] = reason;
+  }
   if (!session.machineReason().empty()) {
     object["machine_not_given"] = session.machineReason();
   }

@@ -64,14 +64,14 @@ void CommonOptions::addKeepImplied(CLI::App &command) {
 }
 
 void RunOptions::add(CLI::App &command, const std::string &title) {
-  declare(command,
-          {{"--trips", trips,
-            "trips of a loop: A=64; by entry, again from the start when used up: B=3,0,4; on one "
-            "engine: "
-            "B@act=1; of a branch, 1 where it is taken: hit=1,0"},
-           {"--guards", guards, "seed for branches and while-loops", integerIn(0), told,
-            notedIn(guardsGiven)}},
-          title);
+  declare(
+      command,
+      {{"--trips", trips,
+        "trips of a loop: A=64; one number for each time it is reached, again from the start when "
+        "used up: B=3,0,4; on one engine: B@act=1; of a branch, 1 where it is taken: hit=1,0"},
+       {"--guards", guards, "seed for branches and while-loops", integerIn(0), told,
+        notedIn(guardsGiven)}},
+      title);
 }
 
 std::vector<std::string> plannedStrategies() {

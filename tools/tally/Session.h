@@ -150,6 +150,12 @@ public:
   /// Why it is this machine, if the user named none: "trn2 has no engine 'act'".
   const std::string &machineReason() const { return reason; }
 
+  /// Why this strategy was taken if none was named; empty if that is the usual one.
+  std::string_view strategyReason(Strategy taken) const {
+    bool isOfFile = taken == Strategy::Manual && !options.strategyGiven;
+    return isOfFile ? "the file has code" : "";
+  }
+
   /// Whether the machine is that of the code in the input, as the user named none.
   bool hasMachineOfCode() const { return machineIsOfCode; }
 

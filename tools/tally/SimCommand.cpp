@@ -8,6 +8,7 @@
 #include "Progress.h"
 #include "Result.h"
 #include "SimData.h"
+#include "Standing.h"
 #include "Tables.h"
 #include "TimedSubject.h"
 
@@ -208,46 +209,12 @@ std::vector<std::string> reasonsOf(const Kernel &kernel, const Code &code, const
   return names;
 }
 
-/// In which body each operation of an engine stands, and whether it is part of a barrier.
-struct Standing {
-  LoopId body;
-  bool inBarrier = false;
-};
-
-std::vector<Standing> standingsOn(const Kernel &kernel, const std::vector<Op> &ops) {
-  std::vector<Standing> standings;
-  Standing now{rootLoop};
-  for (const Op &op : ops) {
-    if (op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin) {
-      now.body = op.loop();
-    } else if (op.kind == OpKind::Else) {
-      now.body = kernel.loops[now.body].otherBranch;
-    } else if (op.kind == OpKind::BarrierBegin) {
-      now.inBarrier = true;
-    }
-    standings.push_back(now);
-    if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
-      now.body = kernel.loops[now.body].parent;
-    } else if (op.kind == OpKind::BarrierEnd) {
-      now.inBarrier = false;
-    }
-  }
-  return standings;
-}
-
 IdVector<EngineId, std::vector<Standing>> standingsOf(const Kernel &kernel, const Code &code) {
   IdVector<EngineId, std::vector<Standing>> standings;
   for (EngineId engine : kernel.engines.ids()) {
     standings.push(standingsOn(kernel, code.engines[engine].ops));
   }
   return standings;
-}
-
-/// `a barrier in 'n'`, or `a wait` outside of loops.
-std::string standingText(const Kernel &kernel, Standing standing, std::string_view what) {
-  return fmt::format(
-      "{}{}", standing.inBarrier ? "a barrier" : what,
-      standing.body == rootLoop ? "" : fmt::format(" in '{}'", kernel.nameOf(standing.body)));
 }
 
 /// An operation by what it is there for: the instruction that it issues or precedes.

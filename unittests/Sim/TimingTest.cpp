@@ -126,7 +126,11 @@ TEST(TimingTest, refuses) {
   EXPECT_EQ(costText(machine, "e", "compute"), costText(machine, "e", ""));
   EXPECT_EQ(costText(machine, "e", "compute(m=1)"),
             "operation 'compute' on 'e' of machine 'teaching' has no cost: cost.compute = "
-            "'max(min_ii, n)': 'n' has no value");
+            "'max(min_ii, n)': 'n' has no value; write the size in parentheses, as in "
+            "'compute(n=64)'; here it has 'm'");
+  EXPECT_EQ(costText(machine, "e", "compute n=64"),
+            "the operation 'compute n=64' is not understood; its sizes are written in parentheses, "
+            "as in 'copy(n=512, bytes=64)'");
   EXPECT_EQ(costText(machine, "e", "compute(n)"),
             "the operation 'compute(n)' is not understood; its sizes are written as in "
             "'copy(n=512, bytes=64)'");

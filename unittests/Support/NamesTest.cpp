@@ -4,6 +4,8 @@
 
 #include "tally/Support/Counted.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 using namespace tally;
@@ -35,14 +37,17 @@ TEST(NamesTest, fewNamesAreListed) {
 
 /// Where nothing is near, even many names are told, but not all of a flood.
 TEST(NamesTest, farNamesAreListed) {
-  std::vector<std::string_view> many(13, "name");
-  std::string list = "unknown queue 'x'; the queues are 'name'";
-  for (size_t i = 1; i < many.size(); ++i) {
-    list += ", 'name'";
+  std::vector<std::string> names;
+  for (size_t i = 0; i < 1000; ++i) {
+    names.push_back(fmt::format("name{}", i));
   }
-  EXPECT_EQ(unknownName("queue", "queues", "x", many), list);
-  many.resize(1000, "name");
-  EXPECT_TRUE(unknownName("queue", "queues", "x", many).ends_with("'name' and 940 more"));
+  std::vector<std::string_view> some(names.begin(), names.begin() + 13);
+  std::string list = fmt::format("unknown queue 'x'; the queues are '{}'", fmt::join(some, "', '"));
+  EXPECT_EQ(unknownName("queue", "queues", "x", some), list);
+  some.push_back("name5"); // by mistake
+  EXPECT_EQ(unknownName("queue", "queues", "x", some), list);
+  std::vector<std::string_view> all(names.begin(), names.end());
+  EXPECT_TRUE(unknownName("queue", "queues", "x", all).ends_with("'name59' and 940 more"));
 }
 
 /// An input full of unknown names costs no more than reading it; long names cost nothing.

@@ -315,7 +315,7 @@ TEST(CountingTest, constantTripsAreNotCounted) {
     return toString(plan.exprs, plan.waits[DepId(dep)].threshold, plan.rings, kernel);
   };
   EXPECT_EQ(threshold(0), "4*total(A)");
-  EXPECT_EQ(threshold(1), "4*(total(A) - 70)");
+  EXPECT_EQ(threshold(1), "4*max(total(A) - 70, 0)");
   EXPECT_TRUE(dominates(kernel, plan, DepId(0), DepId(1)));
 }
 

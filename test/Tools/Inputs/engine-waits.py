@@ -24,6 +24,6 @@ stands = sum(sums[key] for key in ("waiting_ps", "queue_full_ps", "draining_ps")
 assert sum(wait["wait_ps"] for wait in explained) == stands > 0, (explained, sums)
 assert [wait["wait_ps"] for wait in explained] == sorted((wait["wait_ps"] for wait in explained), reverse=True)
 
-spans = {wait["instruction"]: wait["wait_ps"] for wait in explained}
+spans = {wait["instruction"]: wait["wait_ps"] for wait in explained if wait["instruction"]}
 held = [row for no_wait in answer["needs_no_wait"] for row in no_wait.get("held_back", []) if row["engine"] == engine]
 assert held and all(row["wait_ps"] == spans[row["instruction"]] for row in held), (held, spans)
