@@ -95,14 +95,14 @@ private:
     for (size_t i = 0; i < report.timelines.size(); ++i) {
       const SimResult &result = report.timelines[i].result;
       std::optional<double> ratio = ratioToFirst(report, i);
-      text += fmt::format(
-          "<tr data-strategy=\"{0}\"><td>{0}</td>{1}<td class=\"number\">{2}</td>"
-          "<td><span class=\"bar\" style=\"width:{3}px\"></span></td><td class=\"number\">{4}</td>"
-          "<td class=\"number\">{5}</td><td>{6}</td></tr>\n",
-          strategyOf(report.timelines[i]), timeCell(result.total, "total"),
-          ratio ? fmt::format("{:.3f}", *ratio) : "-",
-          longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
-          outcomeOf(result));
+      text += fmt::format("<tr data-strategy=\"{0}\"><td>{0}</td>{1}<td class=\"number\">{2}</td>"
+                          "<td><span class=\"bar\" style=\"width:calc({3} * "
+                          "var(--unit))\"></span></td><td class=\"number\">{4}</td>"
+                          "<td class=\"number\">{5}</td><td>{6}</td></tr>\n",
+                          strategyOf(report.timelines[i]), timeCell(result.total, "total"),
+                          ratio ? fmt::format("{:.3f}", *ratio) : "-",
+                          longest == 0 ? 0 : result.total * 300 / longest, result.operations,
+                          result.instructions, outcomeOf(result));
     }
     if (std::ranges::none_of(report.timelines, [](const Timeline &timeline) {
           return timeline.code.strategy == Strategy::Ideal;
@@ -135,12 +135,12 @@ private:
       return "";
     }
     bool isWhole = first.outcome == SimResult::Outcome::Finished && first.total > 0;
-    return fmt::format(
-        "<tr class=\"bound\"><td>{}</td>{}<td class=\"number\">{}</td>"
-        "<td><span class=\"bar\" style=\"width:{}px\"></span></td><td colspan=\"3\">{}</td></tr>\n",
-        name, timeCell(*bound, "total"),
-        isWhole ? fmt::format("{:.3f}", double(*bound) / double(first.total)) : "-",
-        longest == 0 ? 0 : *bound * 300 / longest, escape(keeps));
+    return fmt::format("<tr class=\"bound\"><td>{}</td>{}<td class=\"number\">{}</td>"
+                       "<td><span class=\"bar\" style=\"width:calc({} * "
+                       "var(--unit))\"></span></td><td colspan=\"3\">{}</td></tr>\n",
+                       name, timeCell(*bound, "total"),
+                       isWhole ? fmt::format("{:.3f}", double(*bound) / double(first.total)) : "-",
+                       longest == 0 ? 0 : *bound * 300 / longest, escape(keeps));
   }
 
   std::string conditions() const {
@@ -182,14 +182,16 @@ private:
         "<button data-action=\"back\">piece before</button>"
         "<button data-action=\"next\">next piece</button>"
         "<button data-action=\"ender\">what ended it</button>"
-        "<button data-action=\"way\" aria-pressed=\"true\">critical path</button>"
+        "<button data-action=\"way\" aria-pressed=\"true\" title=\"drawn where at most 400 of its "
+        "pieces are in view\">critical path</button>"
         "<label>search <input id=\"search\" type=\"search\" size=\"14\"></label>"
         "<button data-action=\"match\">next match</button>"
         "<span id=\"found\" role=\"status\"></span></p>\n"
         "<p class=\"tools faint\" id=\"keys\">Drag, or Ctrl and the wheel. Keys: + - zoom, 0 shows "
         "all, "
         "&larr; &rarr; move, &uarr; &darr; go from lane to lane, n and p from piece to piece, e to "
-        "what ended a wait, c shows the critical path, / searches.</p>\n"
+        "what ended a wait, c shows the critical path, / searches. The path is drawn where at "
+        "most 400 of its pieces are in view: zoom in.</p>\n"
         "<div id=\"piece\" role=\"status\" aria-live=\"polite\">Click a piece to see what it is, "
         "and what ended a wait.</div>\n<div id=\"picture\">\n"
         "<svg id=\"overview\" class=\"timelines\" viewBox=\"0 0 1200 1\" role=\"img\" "

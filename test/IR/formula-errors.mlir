@@ -74,7 +74,7 @@ tally.kernel @two_meanings {
   // expected-note@+1 {{'$n' is here}}
   tally.loop "A" trips = "$n" {
   }
-  // expected-error@+1 {{loop 'B' runs 'n' times, which may be another number at each entry, and '$n' is one number for the whole run; write 'trips = "$n"', or give one of the two another name}}
+  // expected-error@+1 {{loop 'B' runs 'n' times, which may be another number each time it is reached, and '$n' is one number for the whole run; write 'trips = "$n"', or give one of the two another name}}
   tally.loop "B" trips "n" {
   }
 }
