@@ -26,6 +26,7 @@ _EXAMPLES = """examples:
   tally-nki scale.py scale --arg x=f32[128,512] -o k.json
   tally-nki ragged.py rows --arg x=bf16[1024,512] --arg n=i32[1,1]:5 --inputs=in --expect=want
   tally sim k.json --machine=trn2 --check-data --inputs=in --outputs=out --trips=n=5
+  tally-nki corpus DIR     all kernels of a checkout; see 'tally-nki corpus --help'
 
 A value of --arg is a tensor, TYPE[EXTENTS], of random numbers (whole numbers: 0), or of one number
 behind a colon; an array of NumPy, @FILE.npy or @FILE.npy:TYPE; an element type, nl.bfloat16; or a
@@ -36,6 +37,10 @@ _TENSOR = re.compile(r"([A-Za-z]\w*)\[([\d,\s]+)\](?::(.+))?")
 
 
 def main(argv=None):
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["corpus"]:
+        from .corpus.command import main as corpus
+        return corpus(argv[1:])
     options = _parser().parse_args(argv)
     try:
         return _run(options)
@@ -80,7 +85,7 @@ def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
     random = np.random.default_rng(options.seed)
-    arguments = dict(_argument(text, random) for text in options.arg)
+    arguments = dict(argument(text, random) for text in options.arg)
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
     traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
                         grid=_numbers(options.grid), program=_numbers(options.program), limits=limits,
@@ -120,7 +125,7 @@ def _numbers(text):
         raise Refusal(f"'{text}' is no list of whole numbers, as in '2,2'") from None
 
 
-def _argument(text, random):
+def argument(text, random):
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise Refusal(f"'--arg {text}' is not of the form NAME=VALUE")

@@ -7,24 +7,27 @@ written is rounded to it first, as the data of `tally sim` is.
 import numpy as np
 
 
-class Element(str):
-    """A type such as `nl.float32`. It equals its name, and what NumPy calls it."""
+class Element:
+    """A type such as `nl.float32`. It equals its name, and what NumPy calls it.
 
-    def __new__(cls, name, tally, dtype, size, fit):
-        self = super().__new__(cls, name)
-        self.tally, self.dtype, self.itemsize = tally, np.dtype(dtype), size
-        self.fit = fit
-        return self
+    It is also a type for NumPy, which takes `dtype` for it: that notes the element, so an array keeps it
+    through slices, copies and arithmetic (`find_element`)."""
+
+    def __init__(self, name, tally, dtype, size, fit):
+        self.name = self.__name__ = name
+        self.tally, self.itemsize, self.fit = tally, size, fit
+        self.dtype = np.dtype(dtype, metadata={"element": name})
 
     def __eq__(self, other):
-        found = find_element(other)
-        return str.__eq__(self, found if found is not None else other) is True
+        return find_element(other) is self
 
-    def __ne__(self, other):
-        return not self == other
+    def __hash__(self):
+        return hash(self.name)
 
-    __hash__ = str.__hash__
-    name = property(str.__str__)
+    def __str__(self):
+        return self.name
+
+    __repr__ = __str__
 
     @property
     def is_float(self):
@@ -106,10 +109,11 @@ def find_element(what):
         return what
     if isinstance(what, (np.dtype, type)):
         try:
-            what = np.dtype(what).name
+            dtype = np.dtype(what)
         except TypeError:
             return None
+        what = (dtype.metadata or {}).get("element", dtype.name)
     if not isinstance(what, str):
         return None
-    name = str.__str__(what)
+    name = str(what)
     return ELEMENTS.get(_OTHER_NAMES.get(name, name))

@@ -5,6 +5,7 @@ so each import name has its own functions. A name that is not here is an `Unknow
 compare and pass it on; to call it is refused, with the line.
 """
 
+import functools
 import types
 from math import prod
 
@@ -60,6 +61,8 @@ class Unknown:
 
 
 class Module(types.ModuleType):
+    is_interface = True  # what is below it is a module, too
+
     def __init__(self, name):
         super().__init__(name)
         self.__path__ = []
@@ -71,24 +74,30 @@ class Module(types.ModuleType):
 
 
 class Kernel:
-    """A decorated function. Called inside another kernel, it is part of it."""
+    """A decorated function. Called inside another kernel, it is part of it; `launch`, if given, does what a
+    call from outside does."""
 
-    def __init__(self, function):
-        self.function = function
-        self.__name__ = getattr(function, "__name__", "kernel")
-        self.__doc__ = function.__doc__
-        self.__wrapped__ = function
+    def __init__(self, function, launch=None, grid=()):
+        function = function.function if isinstance(function, Kernel) else function
+        self.function, self.launch, self.grid = function, launch, grid
+        functools.update_wrapper(self, function)
 
-    def __getitem__(self, _):
-        return self
+    def __getitem__(self, grid):
+        return Kernel(self.function, self.launch, grid if isinstance(grid, tuple) else (grid,))
 
     def __call__(self, *args, **kwargs):
+        if self.launch is not None:
+            return self.launch(self, args, kwargs)
         return self.function(*args, **kwargs)
 
 
-def _decorator(function=None, **_):
+def _decorator(launch):
     """`@nki.jit` and `@nki.jit(...)`"""
-    return Kernel(function) if function is not None else Kernel
+
+    def decorate(function=None, **_):
+        return Kernel(function, launch) if function is not None else decorate
+
+    return decorate
 
 
 def _as_it_is(function=None, **_):
@@ -384,11 +393,14 @@ def _isa(tracer, modern, base):
     isa.nc_version = types.SimpleNamespace(gen2=2, gen3=3, gen4=4)
     isa.get_nc_version = lambda: 3
     isa.register_alloc = lambda x=None: _register(tracer, x)
-    isa.register_move = tracer.move_register
-    isa.register_load = tracer.load_register
-    isa.register_store = tracer.store_register
+    for name in ("move", "load", "store"):
+        setattr(isa, f"register_{name}", _register_function(tracer, f"{name}_register"))
     isa.VirtualRegister = Register
     return isa
+
+
+def _register_function(tracer, name):
+    return lambda *args, **given: getattr(tracer, name)(*args, **given)
 
 
 def _register(tracer, value):
@@ -422,7 +434,7 @@ def _language(tracer, modern, base):
     module.NKIObject, module.NkiTensor, module.tensor = NKIObject, View, View
     module.nc = module.spmd_dim = lambda n, *_: n
     module.no_reorder = _NoReorder
-    module.static_assert = _static_assert
+    module.static_assert, module.static_cast = _static_assert, _static_cast
     module.device_print = lambda *_, **__: None
     module.is_sbuf = lambda buffer: _space(buffer) == "sbuf"
     module.is_psum = lambda buffer: _space(buffer) == "psum"
@@ -437,13 +449,23 @@ def _language(tracer, modern, base):
     return module
 
 
+def _simulated(kernel, *args, **given):
+    return kernel(*args, **given)
+
+
+def _static_cast(array, dtype):
+    """Numbers of the host as an element type has them."""
+    element = find_element(dtype)
+    return np.asarray(element.fit(np.asarray(array)), element.dtype)
+
+
 def _static_assert(condition, message=""):
     if not condition:
         raise AssertionError(message)
 
 
-def offered(tracer):
-    """All modules, by the names under which kernels import them."""
+def offered(tracer, launch=None):
+    """All modules, by the names under which kernels import them; `launch` is that of their kernels."""
     modules = {}
     for base, modern in (("nki", True), ("neuronxcc.nki", False)):
         top = modules[base] = Module(base)
@@ -461,7 +483,8 @@ def offered(tracer):
         top.compiler.no_reorder = lambda *_, **__: _NoReorder()
         top.collectives = modules[f"{base}.collectives"] = Module(f"{base}.collectives")
         for name in ("jit", "trace", "baremetal", "benchmark", "profile"):
-            setattr(top, name, _decorator)
+            setattr(top, name, _decorator(launch))
+        top.simulate_kernel = _simulated
     modules["neuronxcc"] = Module("neuronxcc")
     modules["neuronxcc"].nki = modules["neuronxcc.nki"]
     return modules

@@ -175,7 +175,7 @@ class _AbsentThing:
                       here())
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Loads files below the root with their loops wrapped."""
 
     def __init__(self, root, names):
@@ -211,24 +211,27 @@ class _AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.finder = finder
 
     def find_spec(self, name, path, target=None):
+        top = sys.modules.get(name.split(".")[0])
+        if "." in name and getattr(top, "is_interface", False):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
         if name.split(".")[0] not in self.finder.absent:
             return None
-        top = sys.modules.get(name.split(".")[0])
         if "." in name and not isinstance(top, Absent):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
-        return Absent(spec.name)
+        top = sys.modules.get(spec.name.split(".")[0])
+        return type(top)(spec.name) if getattr(top, "is_interface", False) else Absent(spec.name)
 
     def exec_module(self, module):
         pass
 
 
 @contextlib.contextmanager
-def guarded(offered, names, root):
+def guarded(offered, names, root, finder=Finder):
     """Python as kernels find it; as it was before when it is over. Gives the finder."""
-    finder = _Finder(os.path.realpath(root), names)
+    finder = finder(os.path.realpath(root), names)
     absent = _AbsentFinder(finder)
     modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
     environment, folder = dict(os.environ), os.getcwd()
@@ -248,7 +251,7 @@ def guarded(offered, names, root):
         sys.path[:] = path
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
-            if id(module) in mine or isinstance(module, Absent):
+            if id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
                 del sys.modules[name]
         sys.modules.update({name: module for name, module in modules.items()
                             if sys.modules.get(name) is not module})

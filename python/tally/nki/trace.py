@@ -30,6 +30,7 @@ class Traced(NamedTuple):
     expected: dict  # by buffer
     recorder: object
     block: object
+    nodes: list  # instructions and loops of the document
 
 
 class Raised(Exception):
@@ -48,21 +49,28 @@ def default_root(path):
     return folder
 
 
-def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=(), program=(),
-               limits=Limits(), progress=None, keep_log=False, only_run=False):
-    """Traces a kernel of a file. `arguments` holds Tensors and plain values by parameter.
+def trace_file(path, kernel, arguments, *, root=None, **options):
+    """Traces a kernel of a file. `arguments` holds Tensors and plain values by parameter; for `options`
+    see `traced`."""
+    path = os.path.abspath(path)
+    root = os.path.abspath(root) if root else default_root(path)
+    return traced(lambda tracer: _run(tracer, path, kernel, arguments, root), **options)
+
+
+def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), progress=None, keep_log=False,
+           only_run=False):
+    """Traces what `run` does with a tracer; it gives the function of the kernel.
 
     With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
     """
-    path = os.path.abspath(path)
-    root = os.path.abspath(root) if root else default_root(path)
     unknown = set()
     while True:
         tracer = Tracer(limits, progress, grid, program, unknown)
         tracer.recorder.log = [] if keep_log else None
         tracer.recorder.interner.only_run = only_run
         try:
-            function, block = _run(tracer, path, kernel, arguments, root)
+            function = run(tracer)
+            block = tracer.recorder.finish()
             break
         except Uneven:
             # A number that later iterations make unknown was known in the first one: once more, without.
@@ -73,28 +81,31 @@ def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=()
             unknown |= again.places
         finally:
             places.forget()
+    if tracer.recorder.operations == 0:
+        raise Refusal(f"the kernel '{function.__name__}' ran no operation", place_of_function(function))
     return _result(tracer, block, name or function.__name__, ring, only_run)
 
 
+def place_of_function(function):
+    return Place(function.__code__.co_filename, function.__code__.co_firstlineno, 0)
+
+
 def _run(tracer, path, kernel, arguments, root):
-    """Runs the kernel; gives its function and what was recorded."""
+    """Loads the file and runs the kernel; gives its function."""
     recorder = tracer.recorder
     with source.guarded(offered(tracer), hooks(recorder), root) as finder:
         function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
-        place = Place(path, function.__code__.co_firstlineno, 0)
+        place = place_of_function(function)
         given = {key: tracer.input(key, value.array, value.element, place)
                  if isinstance(value, Tensor) else value for key, value in arguments.items()}
         _check_arguments(function, given, place)
-        _call(function, given, root)
-        block = recorder.finish()
-    if recorder.operations == 0:
-        raise Refusal(f"the kernel '{kernel}' ran no operation", place)
-    return function, block
+        call(function, given, root)
+    return function
 
 
 def _result(tracer, block, name, ring, only_run):
     recorder = tracer.recorder
-    document = summary = buffers = None
+    document = summary = buffers = nodes = None
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
@@ -102,7 +113,7 @@ def _result(tracer, block, name, ring, only_run):
         summary.program, summary.written_out = _program(tracer), resolver.written_out
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
-                  recorder, block)
+                  recorder, block, nodes)
 
 
 def _arrays(memories, buffers, which):
@@ -132,7 +143,7 @@ def source_module(path, finder, root, kernel, recorder):
         if module is None:
             raise Raised(error, root) from error
         recorder.obstacle(f"the file raises {type(error).__name__} when it is loaded, behind the kernel",
-                          _last_place(error, root))
+                          last_place(error, root))
         return module
 
 
@@ -162,18 +173,19 @@ def _check_arguments(function, given, place):
         raise Refusal(f"no value for {', '.join(map(repr, missing))}; say '--arg NAME=VALUE' for each", place)
 
 
-def _call(function, given, root):
+def call(function, given, root):
+    """What the function gives; what it raises of its own is a `Raised`."""
     try:
-        function(**given)
+        return function(**given)
     except (Refusal, Again):
         raise
     except RecursionError as error:
-        raise Refusal(f"'{function.__name__}' recurses without end", _last_place(error, root)) from None
+        raise Refusal(f"'{function.__name__}' recurses without end", last_place(error, root)) from None
     except Exception as error:  # whatever the kernel does
         raise Raised(error, root) from error
 
 
-def _last_place(error, root):
+def last_place(error, root):
     place, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename.startswith(root):

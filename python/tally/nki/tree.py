@@ -87,6 +87,11 @@ class Limits(NamedTuple):
     operations: int = 2_000_000
     iterations: int = 10_000_000
     bytes: int = 8 << 30
+    multiply_adds: int = 0  # of all products; 0: any number
+
+
+class TooLarge(Refusal):
+    """The kernel may be right, and takes more work than it is given."""
 
 
 class Recorder:
@@ -97,7 +102,7 @@ class Recorder:
         self.block, self.loops, self.copies = [], [], {}
         self.loop_ids, self.families = {}, {}
         self.loop_info = []
-        self.operations = self.iterations = self.bytes = 0
+        self.operations = self.iterations = self.bytes = self.multiply_adds = 0
         self.obstacles = {}
         self.log = None  # tests keep every operation here
         self.demoted = set()  # places of memories whose numbers an iteration of a dynamic loop made unknown
@@ -117,6 +122,11 @@ class Recorder:
         if self.log is not None:
             self.log.append(operation)
         self.block.append(operation)
+
+    def multiplied(self, count):
+        self.multiply_adds += count
+        if 0 < self.limits.multiply_adds < self.multiply_adds:
+            raise TooLarge(f"the kernel takes more than {self.limits.multiply_adds:.0e} multiply-adds", here())
 
     def finished(self, operation):
         """The head and the numbers of an operation that nothing changes any more."""

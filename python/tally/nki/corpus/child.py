@@ -1,0 +1,249 @@
+"""One process of the walk: notes the calls of one driver, or traces one kernel.
+
+  python -m tally.nki.corpus.child ORDER
+
+ORDER is a file of JSON, which says what to do, and where the answer goes. The answer is written at the end,
+so there is none if the process was ended by a limit.
+"""
+
+import faulthandler
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from typing import NamedTuple
+
+from ..command import save
+from ..document import as_text
+from ..loops import hooks
+from ..modules import offered
+from ..refusal import Refusal, shown_path
+from ..resolve import Loop
+from ..source import Finder, guarded
+from ..trace import Raised
+from ..tree import Limits, TooLarge
+from . import drivers, recorder, standins, userfile
+from .drivers import Case
+from .recorder import Done, Switch, Watcher
+
+
+class Target(NamedTuple):
+    ordinal: int
+    limits: Limits
+    ring: int
+
+
+def main(order):
+    with open(order, encoding="utf-8") as file:
+        order = json.load(file)
+    faulthandler.enable()
+    if order["memory"]:
+        resource.setrlimit(resource.RLIMIT_AS, (order["memory"] << 20,) * 2)
+    answer = _noted(order) if order["do"] == "note" else _traced(order)
+    with open(order["answer"], "w", encoding="utf-8") as file:
+        json.dump(answer, file, indent=1)
+    return 0
+
+
+class _Finds(Finder):
+    """Modules of the checkout are found where they are, before all others."""
+
+    def __init__(self, root, names, homes):
+        super().__init__(root, names)
+        self.homes, self.files = homes, set()
+
+    def find_spec(self, name, path, target=None):
+        if path is None and name in self.homes:
+            path = [os.path.join(self.root, place) for place in self.homes[name]] + sys.path
+        return super().find_spec(name, path, target) or self._folder(name, path)
+
+    def _folder(self, name, path):
+        """A folder of the checkout without `__init__.py`, before a package of that name elsewhere."""
+        from importlib.machinery import ModuleSpec
+
+        for place in path or ():
+            folder = os.path.join(place, name.split(".")[-1])
+            if os.path.isdir(folder) and os.path.realpath(folder).startswith(self.root):
+                spec = ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [folder]
+                return spec
+        return None
+
+    def note(self, path):
+        self.files.add(os.path.realpath(path))
+
+    def run(self, module, path):
+        self.note(path)
+        super().run(module, path)
+
+
+class _Place:
+    """A driver of the checkout, ready to run."""
+
+    def __init__(self, order, target=None):
+        self.root = os.path.realpath(order["root"])
+        self.path = os.path.join(self.root, order["driver"] or order["file"])
+        self.switch = Switch()
+        kernels = {(os.path.join(self.root, file), name) for file, name in order["kernels"]}
+        self.watcher = Watcher(self.switch, kernels, self.root, target)
+        self.homes = order["homes"]
+
+    def __enter__(self):
+        names = hooks(recorder.recorder_of(self.switch), self.switch.runs)
+        modules = {**offered(self.switch, self.watcher.launch), **standins.modules()}
+        self.guard = guarded(modules, names, self.root, lambda *given: _Finds(*given, self.homes))
+        self.finder = self.guard.__enter__()
+        sys.path[:0] = [os.path.dirname(self.path), self.root]
+        for name in ("numpy.testing", "torch", "torch.testing"):
+            try:
+                __import__(name)
+            except ImportError:
+                pass
+        self.unwatch = recorder.watch(self.watcher, sys.modules)
+        return self
+
+    def __exit__(self, *_):
+        self.unwatch()
+        self.guard.__exit__(None, None, None)
+
+    def cases(self):
+        return drivers.cases(self.path, self.root, self.finder, self.watcher.handed)
+
+    def files(self):
+        return sorted(os.path.relpath(file, self.root) for file in self.finder.files)
+
+
+def _noted(order):
+    """All calls of kernels in a driver, as far as it gets in its time."""
+    end = time.monotonic() + order["seconds"]
+    calls, problems, found = [], [], {}
+    with _Place(order) as place:
+        try:
+            for case in place.cases():
+                place.watcher.calls = []
+                problem = _ran(case, place.root)
+                if problem:
+                    problems.append({"case": case.id, **problem})
+                calls += [{"case": case.id, "ordinal": call.ordinal, "size": call.size,
+                           "kernels": [[os.path.relpath(file, place.root), name] for file, name in call.kernels]}
+                          for call in place.watcher.calls]
+                if time.monotonic() > end:
+                    break
+        except Exception as error:  # the driver itself cannot be loaded
+            found = {"problem": _problem(error, place.root)}
+        return {"calls": calls, "problems": problems, "files": place.files(), **found}
+
+
+def _ran(case, root):
+    try:
+        case.run()
+    except Done:
+        return None
+    except (Exception, SystemExit) as error:  # whatever the checkout does
+        return _problem(error, root)
+    return None
+
+
+def _traced(order):
+    """The trace of one call, and what its driver says of the result."""
+    limits = Limits(order["max_operations"], bytes=order["memory"] << 20 or Limits().bytes,
+                    multiply_adds=order["max_multiply_adds"])
+    target = Target(order["ordinal"], limits, order["ring"])
+    with _Place(order, target) as place:
+        watcher, problem, started = place.watcher, None, time.monotonic()
+        if "user" in order:
+            problem = _ran(Case("--arguments", lambda: _given_by_user(order, place)), place.root)
+        for case in place.cases() if "user" not in order else ():
+            if case.id == order["case"]:
+                watcher.calls = []
+                problem = _ran(case, place.root)
+                break
+            if case.id == "__main__":
+                _ran_until_launch(case, place)
+        answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2)}
+        if watcher.traced is None:
+            return {**answer, "problem": problem or {"kind": "raised", "text": "the driver does not call it"}}
+        name = os.path.join(place.root, order["file"]), order["name"]
+        if order["through"] and name not in watcher.entered:
+            return {**answer, "problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
+        _write(order["folder"], watcher.traced)
+        if watcher.result is not None and not watcher.comparisons and problem:
+            watcher.why_not = f"its driver ends before: {problem['text']}"
+        return {**answer, "summary": watcher.traced.summary.as_json(), "trips": _trips(watcher.traced.nodes),
+                "multiply_adds": watcher.traced.recorder.multiply_adds,
+                "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
+                "problem": None}
+
+
+def _given_by_user(order, place):
+    """The call that the file of --arguments describes."""
+    module = drivers.load(os.path.join(place.root, order["file"]), place.root)
+    kernel, given = getattr(module, order["name"]), userfile.arguments(order["user"])
+    grid = tuple(order["user"].get("grid", ()))
+    result = place.watcher.outside(getattr(kernel, "function", kernel), (), given, grid)
+    wanted = userfile.reference(order["user"])
+    if wanted is None:
+        place.watcher.why_not = "the file of --arguments names no reference"
+        return
+    wanted = wanted(**given)
+    for got, want in zip(recorder.flat(result), recorder.flat(wanted), strict=True):
+        place.watcher.compared(order["user"]["reference"], got, want, order["user"].get("absolute", 1e-8),
+                               order["user"].get("relative", 1e-5), to_largest=True)
+
+
+def _ran_until_launch(case, place):
+    """A program that is run only for what it defines: its own calls of kernels do nothing."""
+    target, place.watcher.target = place.watcher.target, None
+    _ran(case, place.root)
+    place.watcher.target = target
+    place.watcher.comparisons, place.watcher.exact = [], []
+
+
+def _write(folder, traced):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
+        file.write(as_text(traced.document))
+    save(os.path.join(folder, "in"), traced.inputs)
+    save(os.path.join(folder, "want"), traced.expected)
+
+
+def _trips(nodes):
+    """How often dynamic loops ran, as `tally --trips` takes it."""
+    trips = {}
+    for node in nodes:
+        if isinstance(node, Loop):
+            if node.source.dynamic is not None:
+                trips.setdefault(node.source.dynamic.value or node.name, node.source.trips)
+            trips.update({name: count for name, count in _trips(node.body).items() if name not in trips})
+    return trips
+
+
+def _problem(error, root):
+    """What ended a case: the kind, the text and the place."""
+    if isinstance(error, Raised):
+        error = error.error
+    kind = {TooLarge: "too large", Refusal: "refused", MemoryError: "memory limit"}.get(type(error), "raised")
+    if isinstance(error, Refusal):
+        kind = kind if kind != "raised" else "refused"
+        where = error.place
+        return {"kind": kind, "text": error.message,
+                **({"file": _below(where.file, root), "line": where.line} if where else {})}
+    text = f"{type(error).__name__}: {str(error)}".strip(": ").splitlines()[0][:300]
+    if isinstance(error, SyntaxError) and error.filename:
+        return {"kind": kind, "text": text, "file": _below(error.filename, root), "line": error.lineno or 0}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if frame.filename.startswith(root + os.sep)]
+    if not frames:
+        return {"kind": kind, "text": text}
+    return {"kind": kind, "text": text, "file": _below(frames[-1].filename, root), "line": frames[-1].lineno}
+
+
+def _below(path, root):
+    path = os.path.realpath(path)
+    return os.path.relpath(path, root) if path.startswith(root + os.sep) else shown_path(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

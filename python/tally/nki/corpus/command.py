@@ -1,0 +1,288 @@
+"""`tally-nki corpus DIR`: walks a checkout and writes one page about all of its kernels.
+
+Steps, each kept in a folder, so a second run goes on where the first one ended:
+
+  1. find     kernels and drivers, by syntax
+  2. note     each driver that names a kernel runs once, in a process of its own: which calls are there?
+  3. trace    each kernel, at the smallest call that can be traced, in a process of its own
+  4. measure  what `tally` says of it
+  5. write    corpus.html and corpus.json
+
+The exit status says whether there is a page, and nothing of the kernels: 0 if there is one, 2 if not.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ... import __version__
+from ..refusal import Refusal
+from ..tree import Limits
+from . import found, measure, page, results, userfile
+
+_EXAMPLES = """examples:
+  tally-nki corpus ~/nki-samples -o samples
+  tally-nki corpus ~/nki-samples -o samples --only=matmul --seconds=600
+  tally-nki corpus ~/nki-library -o library --arguments=mine.json
+
+The page is corpus.html in the folder of -o, and the same as JSON is corpus.json. Kernels and their
+arguments come from the checkout: its tests and examples run with what is installed. A test that computes
+its reference with torch has one only if torch is installed. For kernels that no test can be run for,
+--arguments names a file (docs/guide/NkiCorpus.md).
+
+Exit status: 0 the pages are written, 2 they are not: wrong use, or no kernel.
+"""
+
+TRIES = 4  # calls of a kernel that are tried, the smallest first
+
+
+def main(argv):
+    options = _parser().parse_args(argv)
+    try:
+        return Walk(options).run()
+    except Refusal as refusal:
+        print(refusal, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("error: interrupted; the same command goes on from here", file=sys.stderr)
+    except OSError as problem:
+        print(f"error: cannot write '{problem.filename}': {problem.strerror}", file=sys.stderr)
+    return 2
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="tally-nki corpus", description="Traces all kernels of a checkout at the shapes of their tests, asks tally "
+        "about each, and writes one page.", epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", metavar="DIR", help="the checkout")
+    parser.add_argument("-o", metavar="DIR", dest="output", default="tally-corpus",
+                        help="where pages and results go (tally-corpus)")
+    parser.add_argument("--arguments", metavar="FILE", help="arguments for kernels that no test runs for")
+    parser.add_argument("--only", metavar="TEXT", default="", help="kernels whose FILE:NAME contains it")
+    parser.add_argument("--machine", default="trn2", help="of which latency and code are (trn2)")
+    parser.add_argument("--seconds", type=int, default=300, metavar="N",
+                        help="limit for each driver, trace, and question to tally (300)")
+    parser.add_argument("--memory", type=int, default=12288, metavar="MIB", help="limit of each process (12288)")
+    parser.add_argument("--max-multiply-adds", type=float, default=1e10, metavar="N",
+                        help="of the products of one kernel (1e10)")
+    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N")
+    parser.add_argument("--ring", type=int, default=2, help="copies of a tile that an iteration makes (2)")
+    parser.add_argument("--again", action="store_true", help="keep nothing of earlier runs")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    return parser
+
+
+class Walk:
+    def __init__(self, options):
+        self.options, self.root = options, os.path.realpath(options.root)
+        if not os.path.isdir(self.root):
+            raise Refusal(f"'{options.root}' is no folder; name a checkout")
+        self.output = Path(options.output).resolve()
+        self.program = measure.find_program()
+        self.limits = {"memory": options.memory, "max_operations": options.max_operations, "ring": options.ring,
+                       "max_multiply_adds": int(options.max_multiply_adds)}
+        kept = {**self.limits, "seconds": options.seconds, "torch": _has("torch")}
+        self.common = results.common_key(self.program, options.machine, {**kept, "machine": options.machine})
+        self.users = userfile.read(options.arguments) if options.arguments else {}
+
+    def run(self):
+        self.checkout = found.walk(self.root)
+        kernels = [kernel for kernel in self.checkout.kernels if self.options.only in kernel.id]
+        if not kernels:
+            raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
+        self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
+        self.calls, self.problems = {}, []
+        drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
+        for number, driver in enumerate(drivers, 1):
+            self._note(driver, f"[{number}/{len(drivers)}]")
+        entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
+        self._write(entries)
+        return 0
+
+    def _chosen(self):
+        return f" with '{self.options.only}' in their names" if self.options.only else ""
+
+    def say(self, text):
+        if not self.options.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    # ---- What drivers call
+
+    def _note(self, driver, count):
+        path = self.output / "drivers" / f"{_slug(driver)}.json"
+        noted = None if self.options.again else results.kept(path, self.common, self.root)
+        if noted is None:
+            order = {"do": "note", "driver": driver, "seconds": self.options.seconds / 2}
+            noted = self._child(order, self.output / "drivers" / _slug(driver))
+            noted.setdefault("files", [driver])
+            if "limit" in noted:
+                noted = {**noted, "calls": [], "problems": [], "problem": {"kind": noted["limit"], "text": noted["limit"]}}
+            noted = results.keep(path, noted, self.common, self.root)
+            self.say(f"{count} {driver}: {len(noted['calls'])} calls{_why(noted.get('problem'))}")
+        for call in noted["calls"]:
+            for depth, (file, name) in enumerate(call["kernels"]):
+                self.calls.setdefault((file, name), []).append(
+                    {"driver": driver, "case": call["case"], "ordinal": call["ordinal"], "size": call["size"],
+                     "through": call["kernels"][0][1] if depth else ""})
+        for problem in [noted.get("problem"), *[entry for entry in noted["problems"]]]:
+            if problem:
+                self.problems.append({"driver": driver, **problem})
+
+    def _child(self, order, folder):
+        """Runs one process; gives its answer, or the limit that has ended it."""
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        answer = folder / "answer.json"
+        order = {**order, **self.limits, "root": self.root, "answer": str(answer), "homes": self.checkout.homes,
+                 "kernels": [[kernel.file, kernel.name] for kernel in self.checkout.kernels]}
+        (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+        with open(folder / "log.txt", "w", encoding="utf-8") as log:
+            process = subprocess.Popen([sys.executable, "-m", "tally.nki.corpus.child", str(folder / "order.json")],
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                                       env=self._environment(), cwd=folder)
+            try:
+                process.wait(self.options.seconds)
+            except subprocess.TimeoutExpired:
+                return {"limit": f"time limit of {self.options.seconds} s"}
+            finally:
+                _end(process)
+        if not answer.exists():
+            return {"limit": _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))}
+        return json.loads(answer.read_text(encoding="utf-8"))
+
+    def _environment(self):
+        place = str(Path(__file__).resolve().parents[3])
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH")])),
+                "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+
+    # ---- One kernel
+
+    def _kernel(self, kernel, count):
+        folder = self.output / "kernels" / _slug(kernel.id)
+        mine = self.users.get(kernel.id) or self.users.get(kernel.name)
+        calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
+                       key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
+        depends = json.dumps([mine, calls[:TRIES]], sort_keys=True)
+        path = folder / "result.json"
+        entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
+        if entry is None:
+            started = time.monotonic()
+            shutil.rmtree(folder, ignore_errors=True)
+            entry = self._made(kernel, mine, calls, folder)
+            entry["seconds"] = round(time.monotonic() - started, 1)
+            entry = results.keep(path, entry, self.common, self.root, depends)
+            self.say(f"{count} {kernel.id}: {page.line(entry)} ({entry['seconds']} s)")
+        else:
+            self.say(f"{count} {kernel.id}: kept")
+        return entry
+
+    def _made(self, kernel, mine, calls, folder):
+        entry = {"kernel": kernel.name, "file": kernel.file, "line": kernel.line, "files": [kernel.file],
+                 "folder": f"kernels/{_slug(kernel.id)}"}
+        if kernel.broken:
+            line, reason = kernel.broken.split(": ", 1)
+            return {**entry, "state": "not traced",
+                    "problem": {"kind": "broken", "text": reason, "file": kernel.file, "line": int(line)}}
+        failed = []
+        if mine is not None:
+            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "through": "", "user": mine}]
+        for call in _spread(calls):
+            answer = self._trace(kernel, call, folder)
+            entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
+            if answer.get("problem") is None:
+                entry = {**entry, **_traced_entry(answer, call), "failed_before": failed}
+                return {**entry, **measure.measured(self.program, self.options.machine, self.options.seconds,
+                                                    folder, answer["trips"], answer["summary"]["obstacles"])}
+            failed.append({"driver": call["driver"], "case": call["case"], **answer["problem"]})
+        problem = failed[0] if failed else self._no_call(kernel)
+        return {**entry, "state": "not traced", "problem": problem, "failed_before": failed[1:]}
+
+    def _trace(self, kernel, call, folder):
+        order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
+        answer = self._child(order, folder)
+        if "limit" in answer:
+            kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
+            return {"problem": {"kind": kind, "text": answer["limit"]}}
+        return answer
+
+    def _no_call(self, kernel):
+        """Why there are no arguments."""
+        named = [problem for problem in self.problems
+                 if kernel.name in found.words(self.root, problem["driver"])]
+        if not named:
+            return {"kind": "no arguments", "text": "no test and no example of the checkout calls it"}
+        first = named[0]
+        return {**first, "kind": "no arguments", "text": f"'{first['driver']}' does not get to a call: {first['text']}"}
+
+    def _write(self, entries):
+        document = page.document(self.options.root, self.program, self.options.machine, entries, self.checkout.in_tests,
+                                 __version__)
+        results.write(self.output / "corpus.json", json.dumps(document, indent=1) + "\n")
+        results.write(self.output / "corpus.html", page.html(document))
+        self.say(page.summary_line(document))
+        self.say(f"written: {self.output / 'corpus.html'}")
+
+
+def _traced_entry(answer, call):
+    summary = answer["summary"]
+    return {"state": "traced", "driver": call["driver"], "case": call["case"], "through": call["through"],
+            "operations": summary["operations"], "instructions": summary["instructions"], "loops": summary["loops"],
+            "dynamic_loops": summary["dynamic_loops"], "program": summary["program"], "trips": answer["trips"],
+            "multiply_adds": answer["multiply_adds"], "obstacles": summary["obstacles"],
+            "trace_seconds": answer["seconds"],
+            "reference": _reference(answer["comparisons"], answer["why_not_compared"])}
+
+
+def _reference(comparisons, why_not):
+    if not comparisons:
+        return {"state": "not compared", "reason": why_not}
+    worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
+    return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs",
+            "comparisons": len(comparisons), **{key: value for key, value in worst.items() if key != "passed"}}
+
+
+def _spread(calls):
+    """The smallest call of each driver first, and then more of the smallest ones."""
+    chosen, seen = [], set()
+    for call in calls:
+        if call["driver"] not in seen:
+            seen.add(call["driver"])
+            chosen.append(call)
+    chosen += [call for call in calls if call not in chosen]
+    return chosen[:TRIES]
+
+
+def _end(process):
+    """Ends the process, and what it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+
+
+def _death(status, log):
+    if "MemoryError" in log or "memory" in log.lower() and "alloc" in log.lower() or status == -signal.SIGKILL:
+        return "memory limit"
+    last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
+    return f"its process ended with status {status}: {last[:200]}"
+
+
+def _has(name):
+    import importlib.util
+
+    return importlib.util.find_spec(name) is not None
+
+
+def _slug(text):
+    return re.sub(r"[^\w.-]+", "-", text.removesuffix(".py"))
+
+
+def _why(problem):
+    return f" ({problem['text']})" if problem else ""

@@ -1,0 +1,218 @@
+"""Runs a driver of the checkout, case by case.
+
+A file of tests has a case for each function `test_*` (of a class `Test*`, too) and each set of its
+parameters; a program is one case, its run as `__main__`. Parameters come from marks: from `parametrize`,
+and from any other mark whose keywords are lists with the names of parameters, filtered by a keyword that
+is a function of them. The lightest sets go first. A parameter that no mark gives is a fixture: that of the
+file if it is simple, and otherwise a Blank, which looks at what it is handed (recorder.py).
+
+A program that calls a function of its own with one kernel by name is also run for other kernels:
+`test("accuracy", v1)` is called with v2, v3, ... if they have the same parameters as v1.
+"""
+
+import ast
+import inspect
+import itertools
+import math
+import os
+import sys
+import tokenize
+import types
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from ..modules import Kernel
+from ..source import compiled
+from .standins import Blank
+
+MOST_SETS = 4000  # of parameters that are looked at
+MOST_CASES = 10  # of one test
+
+
+class Case(NamedTuple):
+    id: str
+    run: Callable
+
+
+def cases(path, root, finder, handed):
+    """The cases of a driver. `handed` is called with what fixtures are handed."""
+    if _is_program(path):
+        module = []
+        yield Case("__main__", lambda: _run_program(path, finder, module))
+        if module:
+            yield from _siblings(path, module[0])
+        return
+    module = load(path, root)
+    for name, function, make in _tests(module):
+        for number, given in enumerate(itertools.islice(_parameter_sets(function), MOST_CASES)):
+            yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed))
+
+
+def _is_program(path):
+    return not os.path.basename(path).startswith("test_") or not _has_tests(path)
+
+
+def _has_tests(path):
+    with tokenize.open(path) as file:
+        tree = ast.parse(file.read(), path)
+    called = any(isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in tree.body)
+    named = any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test")
+                for node in tree.body)
+    return named and not called
+
+
+def load(path, root):
+    name = os.path.splitext(os.path.relpath(path, root))[0].replace(os.sep, ".")
+    __import__(name)
+    return sys.modules[name]
+
+
+def _run_program(path, finder, started):
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    started.append(module)
+    sys.modules["__main__"], before = module, sys.modules.get("__main__")
+    arguments, sys.argv = sys.argv, [path]
+    try:
+        code, imported = compiled(path)
+        finder.absent |= imported
+        finder.note(path)
+        module.__dict__.update(finder.names)
+        exec(code, module.__dict__)
+    finally:
+        sys.argv = arguments
+        sys.modules["__main__"] = before
+
+
+# ---- Tests ----------------------------------------------------------------------------------
+
+
+def _tests(module):
+    """Name, function, and what makes the function ready to be called, for each test."""
+    for name, thing in list(vars(module).items()):
+        if isinstance(thing, types.FunctionType) and name.startswith("test"):
+            yield name, thing, lambda thing=thing: thing
+        elif isinstance(thing, type) and name.startswith("Test") and thing.__module__ == module.__name__:
+            for key, method in list(vars(thing).items()):
+                if isinstance(method, types.FunctionType) and key.startswith("test"):
+                    yield f"{name}.{key}", method, lambda t=thing, k=key: getattr(t(), k)
+
+
+def _call(function, module, given, handed):
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    optional = {name for name, parameter in inspect.signature(function).parameters.items()
+                if parameter.default is not inspect.Parameter.empty}
+    for name in names:
+        if name not in given and name not in optional:
+            given = {**given, name: _fixture(module, name, handed)}
+    function(**given)
+
+
+def _fixture(module, name, handed):
+    found = getattr(module, name, None)
+    if getattr(found, "is_fixture", False) and not inspect.signature(found).parameters:
+        value = found()
+        return next(value) if inspect.isgenerator(value) else value
+    return Blank(handed)
+
+
+def _parameter_sets(function):
+    """Sets of parameters, the lightest first."""
+    parts = [_sets_of(mark, function) for mark in getattr(function, "pytestmark", ())]
+    parts = [part for part in parts if part is not None]
+    found = []
+    for choice in itertools.islice(itertools.product(*parts), MOST_SETS):
+        given = {}
+        for part in choice:
+            given.update(part)
+        found.append(given)
+    return sorted(found, key=_weight)
+
+
+def _sets_of(mark, function):
+    if mark.name == "parametrize":
+        names, values, *_ = [*mark.args, *mark.kwargs.values()]
+        names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
+        return [dict(zip(names, _values(value, len(names)))) for value in values]
+    parameters = inspect.signature(function).parameters
+    lists = {name: _light_first(value) for name, value in mark.kwargs.items() if name in parameters}
+    if mark.args or not lists or not all(isinstance(values, list) for values in lists.values()):
+        return None
+    filters = [value for name, value in mark.kwargs.items() if name not in lists and callable(value)]
+    found = (dict(zip(lists, values)) for values in itertools.product(*lists.values()))
+    return list(itertools.islice((given for given in itertools.islice(found, MOST_SETS)
+                                  if all(_passes(accepts, given) for accepts in filters)), 3 * MOST_CASES))
+
+
+def _values(value, count):
+    value = getattr(value, "values", value) if not isinstance(value, dict) else value
+    if count == 1 and not (isinstance(value, tuple) and len(value) == 1):
+        return (value,)
+    return value
+
+
+def _light_first(values):
+    values = getattr(values, "values", values) if not isinstance(values, dict) else values
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if not isinstance(values, (list, tuple, range)):
+        return None
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+    return sorted(values) if numbers else list(values)
+
+
+def _passes(accepts, given):
+    """Whether a filter lets a set through: it says true, or something called 'valid'."""
+    try:
+        answer = accepts(**given)
+    except Exception:  # the checkout's own function
+        return False
+    name = getattr(answer, "name", None)
+    return name.lower() == "valid" if isinstance(name, str) else bool(answer)
+
+
+def _weight(given):
+    """How large the shapes may be: numbers count as factors."""
+    return sum(math.log2(number) for value in given.values() for number in _numbers(value))
+
+
+def _numbers(value):
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1:
+        yield int(value)
+
+
+# ---- Programs that name one kernel of several -----------------------------------------------
+
+
+def _siblings(path, module):
+    with tokenize.open(path) as file:
+        tree = ast.parse(file.read(), path)
+    for node in tree.body:
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+            continue
+        names = [argument.id for argument in node.value.args if isinstance(argument, ast.Name)
+                 and isinstance(getattr(module, argument.id, None), Kernel)]
+        if len(names) != 1 or not isinstance(node.value.func, ast.Name):
+            continue
+        for name, kernel in list(vars(module).items()):
+            if isinstance(kernel, Kernel) and name != names[0] and _alike(kernel, getattr(module, names[0])):
+                yield Case(f"{node.value.func.id}({name})", lambda n=node, k=name, o=names[0]: eval(
+                    compile(ast.fix_missing_locations(ast.Expression(_Renamed(o, k).visit(
+                        ast.parse(ast.unparse(n.value), mode="eval").body))), path, "eval"), vars(module)))
+
+
+def _alike(kernel, other):
+    first, second = (list(inspect.signature(k.function).parameters) for k in (kernel, other))
+    return first[:len(second)] == second
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, old, new):
+        self.old, self.new = old, new
+
+    def visit_Name(self, node):
+        return ast.Name(self.new if node.id == self.old else node.id, node.ctx)

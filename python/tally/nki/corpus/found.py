@@ -1,0 +1,164 @@
+"""The kernels and the drivers of a checkout, found by their syntax; nothing of it runs.
+
+A kernel is a function with a decorator of NKI: `@nki.jit`, `@nki.baremetal(...)`, whatever the module is
+called by the import. A driver is a file that may call kernels: it has tests, or it does something when it
+runs as a program. A file of tests is no place of kernels: what it decorates are wrappers of its own.
+"""
+
+import ast
+import os
+import re
+import tokenize
+from typing import NamedTuple
+
+DECORATORS = ("jit", "baremetal", "benchmark", "profile", "trace")
+_INTERFACE = ("nki", "neuronxcc")
+_DECORATED = re.compile(r"@(?:\w+\.)*(?:jit|baremetal)\b")
+_FUNCTION = re.compile(r"\s*def (\w+)")
+
+
+class Kernel(NamedTuple):
+    file: str  # below the checkout
+    line: int  # of its `def`
+    name: str
+    broken: str  # why the file cannot be read, or nothing
+
+    @property
+    def id(self):
+        return f"{self.file}:{self.name}"
+
+
+class Checkout(NamedTuple):
+    kernels: list
+    drivers: list  # files below the checkout, those with tests or a program
+    homes: dict  # top-level module -> folders that it is in
+    in_tests: int  # decorated functions in files of tests
+
+
+def walk(root):
+    kernels, drivers, in_tests = [], [], 0
+    files = list(_python_files(root))
+    for file in files:
+        text, tree, problem = _parsed(os.path.join(root, file))
+        if tree is None:
+            kernels += [Kernel(file, line, name, problem) for line, name in _by_text(text)]
+            continue
+        decorated = list(_decorated(tree))
+        if is_test(file):
+            in_tests += len(decorated)
+        else:
+            kernels += [Kernel(file, line, name, "") for line, name in decorated]
+        if _drives(tree):
+            drivers.append(file)
+    return Checkout(kernels, drivers, _homes(files), in_tests)
+
+
+def is_test(file):
+    """Whether a file is one of tests, by its name or a folder's."""
+    *folders, name = file.split(os.sep)
+    return name.startswith("test_") or name.endswith("_test.py") or any(
+        folder in ("test", "tests") for folder in folders)
+
+
+def calls(root, driver, kernels):
+    """Whether the text of a driver names one of the kernels."""
+    words = set(re.findall(r"\w+", _text(os.path.join(root, driver))))
+    return any(kernel.name in words for kernel in kernels)
+
+
+def _python_files(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
+        for name in sorted(names):
+            if name.endswith(".py"):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def _text(path):
+    try:
+        with tokenize.open(path) as file:
+            return file.read()
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return ""
+
+
+def _parsed(path):
+    """Text, syntax tree (None if there is none), and why there is none."""
+    text = _text(path)
+    try:
+        return text, ast.parse(text, path), ""
+    except SyntaxError as problem:
+        return text, None, f"{problem.lineno}: the file does not parse: {problem.msg}"
+    except (ValueError, RecursionError) as problem:
+        return text, None, f"1: the file does not parse: {problem}"
+
+
+def _by_text(text):
+    """Lines and names of decorated functions in a file that does not parse."""
+    waiting = False
+    for number, line in enumerate(text.splitlines(), 1):
+        function = _FUNCTION.match(line)
+        if waiting and function:
+            yield number, function.group(1)
+            waiting = False
+        waiting = waiting or bool(_DECORATED.match(line.strip()))
+
+
+def _decorated(tree):
+    names = _interface_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(_is_decorator(d, names) for d in node.decorator_list):
+            yield node.lineno, node.name
+
+
+def _interface_names(tree):
+    """What the file calls modules and functions of NKI."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names
+                      if alias.name.split(".")[0] in _INTERFACE}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in _INTERFACE:
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def _is_decorator(node, names):
+    node = node.func if isinstance(node, ast.Call) else node
+    last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return last in DECORATORS and getattr(node, "id", None) in names
+
+
+def _drives(tree):
+    """Whether the file has tests, or does more than define when it runs."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test"):
+            return True
+        if isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
+            return True
+        if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
+            return True
+    return False
+
+
+def _homes(files):
+    """Where the top-level modules and packages of the checkout are."""
+    folders = {os.path.dirname(file) for file in files}
+    packages = {os.path.dirname(file) for file in files if os.path.basename(file) == "__init__.py"}
+    for folder in list(folders):
+        while folder:
+            folder = os.path.dirname(folder)
+            folders.add(folder)
+    homes = {}
+    for path in [*sorted(folders), *files]:
+        folder, name = os.path.split(path)
+        if name and folder not in packages and name != "__init__.py":
+            homes.setdefault(name.removesuffix(".py"), []).append(folder)
+    return {name: sorted(set(places), key=lambda place: (place.count(os.sep), place))
+            for name, places in homes.items()}
+
+
+def words(root, file):
+    return set(re.findall(r"\w+", _text(os.path.join(root, file))))

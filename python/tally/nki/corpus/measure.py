@@ -1,0 +1,173 @@
+"""What `tally` says of a traced kernel: each question one run of the program, with a limit of time.
+
+An answer is a dictionary whose `state` says what became of the question. Only "yes" is a yes: "not run" and
+"could not decide" come with their reasons.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+
+import numpy as np
+
+STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
+
+# How far sums in another order may be off, relative to the largest number, by the narrowest element type.
+_TOLERANCE = {"f32": 1e-5, "f16": 1e-3, "bf16": 4e-3, "fp8": 6.25e-2, "fp8_e4m3fn": 6.25e-2, "fp8_e5m2": 0.125}
+
+
+def find_program():
+    return os.environ.get("TALLY") or shutil.which("tally")
+
+
+class Tally:
+    """The installed program, asked about one kernel."""
+
+    def __init__(self, program, machine, seconds, folder, trips):
+        self.program, self.machine, self.seconds, self.folder = program, machine, seconds, folder
+        self.trips = [f"--trips={name}={count}" for name, count in trips.items()]
+
+    def ask(self, command, *options, trips=True):
+        """Exit status and stdout, or why there is none."""
+        words = [self.program, command, "kernel.json", f"--machine={self.machine}", *options,
+                 *(self.trips if trips else ())]
+        try:
+            done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False,
+                                  timeout=self.seconds, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return None, f"time limit of {self.seconds} s"
+        except OSError as problem:
+            return None, f"'{self.program}' does not run: {problem.strerror}"
+        if done.returncode < 0:
+            return None, f"'tally {command}' ended by signal {-done.returncode}"
+        return done.returncode, done.stdout if done.stdout.strip() else done.stderr
+
+    def document(self, command, *options, trips=True):
+        status, text = self.ask(command, "--format=json", *options, trips=trips)
+        if status is None:
+            return None, text
+        try:
+            return json.loads(text), ""
+        except ValueError:
+            return None, _first_line(text)
+
+
+def _first_line(text):
+    lines = [line for line in text.splitlines() if "error" in line] or text.splitlines() or ["no answer"]
+    return lines[0].strip()[:300]
+
+
+def not_run(reason):
+    return {"state": "not run", "reason": reason}
+
+
+def measured(program, machine, seconds, folder, trips, obstacles):
+    """All answers about the kernel in a folder; `obstacles` are what the trace could not say."""
+    if program is None:
+        why = "'tally' is not found; put it on the PATH, or name it with TALLY"
+        return {"dependences": not_run(why), "race": not_run(why), "data": not_run(why), "timeline": not_run(why),
+                "latency": {name: not_run(why) for name in STRATEGIES},
+                "code": {name: not_run(why) for name in STRATEGIES}}
+    tally = Tally(program, machine, seconds, folder, trips)
+    return {"dependences": _dependences(tally), "race": _race(tally), "data": _data(tally, obstacles),
+            "latency": {name: _latency(tally, name) for name in STRATEGIES}, "code": _code(tally),
+            "timeline": _timeline(tally)}
+
+
+def _dependences(tally):
+    found, why = tally.document("deps", trips=False)
+    if found is None:
+        return not_run(why)
+    waited = [entry for entry in found["kernels"][0]["dependences"] if not entry["implied_by"]]
+    exact = sum(entry["exact"] for entry in waited)
+    return {"state": "yes" if exact == len(waited) else "no", "exact": exact, "all": len(waited)}
+
+
+def _race(tally):
+    found, why = tally.document("check", "--race", trips=False)
+    if found is None:
+        return not_run(why)
+    check = found["checks"][0]
+    return {"state": check["verdict"], "reason": check["race"]["reason"] or ""}
+
+
+def _data(tally, obstacles):
+    """Whether the simulator's data equal NumPy's in the trace."""
+    status, text = tally.ask("sim", "--sync=per-loop", "--check-data", "--inputs=in", "--outputs=out")
+    if status is None:
+        return not_run(text)
+    worst = 0.0
+    for name in sorted(os.listdir(os.path.join(tally.folder, "want"))):
+        path = os.path.join(tally.folder, "out", name)
+        if not os.path.exists(path):
+            return _not_followed(obstacles) or not_run(_first_line(text))
+        error, missing = _error(np.load(path), np.load(os.path.join(tally.folder, "want", name)))
+        if missing:
+            return _not_followed(obstacles) or {
+                "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
+        worst = max(worst, error)
+    allowed = _tolerance(tally.folder)
+    if not worst <= allowed:
+        return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
+                                            "reason": f"{worst:.1e} off NumPy"}
+    if status != 0:
+        return {"state": "no", "reason": _first_line(text)}
+    return {"state": "yes", "error": worst, "allowed": allowed}
+
+
+def _not_followed(obstacles):
+    said = [entry for entry in obstacles if " computes " in entry["reason"]]
+    if not said:
+        return None
+    first = said[0]
+    return {"state": "not followed", "reason": f"{first.get('file', '')}:{first.get('line', '')}: {first['reason']}"}
+
+
+def _error(got, want):
+    """The largest difference relative to the largest number, and how many numbers are missing."""
+    if got.dtype == np.uint16:
+        got = (got.astype(np.uint32) << 16).view(np.float32)
+    got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
+    written = ~np.isnan(want)
+    missing = int(np.isnan(got[written]).sum())
+    same = got[written] == want[written]
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0, np.abs(got[written] - want[written]))
+    scale = max(1e-30, np.abs(want[written][np.isfinite(want[written])]).max(initial=0))
+    return float(difference.max(initial=0) / scale), missing
+
+
+def _tolerance(folder):
+    with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
+        kinds = {buffer["type"] for buffer in json.load(file)["buffers"]}
+    return max(_TOLERANCE.get(kind, 1e-5) for kind in kinds)
+
+
+def _latency(tally, strategy):
+    found, why = tally.document("sim", f"--sync={strategy}")
+    if found is None:
+        return not_run(why)
+    run = found["runs"][0]
+    if run["outcome"] != "finished":
+        return {"state": run["outcome"]}
+    return {"state": "yes", "us": run["total_ps"] / 1e6}
+
+
+def _code(tally):
+    found, why = tally.document("compare", trips=False)
+    if found is None:
+        return {name: not_run(why) for name in STRATEGIES[:-1]}
+    sizes = {}
+    for row in found["rows"]:
+        if row["strategy"] in STRATEGIES:
+            sizes[row["strategy"]] = (not_run(row["refused"]) if "refused" in row else
+                                      {"state": "yes", "instructions": row["instructions"]})
+    return sizes
+
+
+def _timeline(tally):
+    status, text = tally.ask("report", "--sync=barrier,per-loop,auto", "--max-pieces=20000", "-o", "timeline.html")
+    if status in (0, 1):
+        return {"state": "yes", "file": "timeline.html"}
+    return not_run(text if status is None else _first_line(text))

@@ -1,0 +1,503 @@
+"""What a call of a kernel does while a driver of the checkout runs.
+
+There are two passes. The first one notes every call: which kernel, how large its arguments are. The result is a
+Blank, so a driver goes on as far as it can. In the second pass one call is traced, with its arguments as they
+are, and gives NumPy's results; other kernels run on NumPy alone.
+
+A result is watched: if the driver compares it with anything (`allclose`, `assert_allclose`, `==`, ...), the
+comparison is noted, with the tolerance that the driver has chosen. A driver may also hand a kernel, its
+arguments and a reference to a fixture, in one object; then the comparison is made here, relative to the
+largest element of the reference.
+"""
+
+import copy
+import inspect
+import types
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from ..elements import find_element
+from ..modules import Kernel
+from ..refusal import Refusal
+from ..trace import call, place_of_function, traced
+from ..values import View
+from .standins import Blank
+
+
+class Done(BaseException):
+    """Nothing that comes after this in the driver is needed."""
+
+
+class Call(NamedTuple):
+    """A call of a kernel in a driver: the `ordinal`-th of its case."""
+
+    kernels: tuple  # (file, name) of the function, and of kernels that it may call
+    ordinal: int
+    size: int  # elements of all arguments
+
+
+class Switch:
+    """The tracer of the kernel that runs, for modules that are made once."""
+
+    def __init__(self):
+        self.tracer = None
+
+    def __getattr__(self, name):
+        if self.tracer is None:
+            raise Refusal(f"'{name}' is asked for outside a kernel")
+        return getattr(self.tracer, name)
+
+    def runs(self):
+        return self.tracer is not None
+
+
+class _Recorder:
+    """The recorder of the tracer that runs."""
+
+    def __init__(self, switch):
+        self.switch = switch
+
+    def __getattr__(self, name):
+        return getattr(self.switch.recorder, name)
+
+
+def recorder_of(switch):
+    return _Recorder(switch)
+
+
+# ---- Both passes ----------------------------------------------------------------------------
+
+
+class Watcher:
+    """Takes calls of kernels; `target` is (ordinal, limits, ring), or None in the first pass."""
+
+    def __init__(self, switch, kernels, root, target=None):
+        self.switch, self.known, self.root, self.target = switch, kernels, root, target
+        self.calls, self.entered = [], set()
+        self.traced = self.result = None
+        self.comparisons, self.exact = [], []
+        self.why_not = "the driver compares its result with nothing"
+
+    def launch(self, kernel, args, kwargs):
+        function = kernel.function
+        if self.switch.runs():
+            self.entered.add(_key(function))
+            return function(*args, **kwargs)
+        return self.outside(function, args, kwargs, kernel.grid)
+
+    def handed(self, args, kwargs):
+        """A fixture was handed something: perhaps a kernel with its arguments and a reference."""
+        for thing in [*args, *kwargs.values()]:
+            found = _pair(thing)
+            if found is not None:
+                function, given = found
+                launched = self.outside(function, (), given, ())
+                if launched is self.result is not None:
+                    self._compare_handed(thing)
+                if self.result is not None:
+                    raise Done
+
+    def outside(self, function, args, kwargs, grid):
+        ordinal = len(self.calls)
+        self.calls.append(Call(self._keys(function), ordinal, _size([args, kwargs])))
+        if self.target is None:
+            return Blank()
+        if self.result is not None and self.comparisons:
+            raise Done
+        given = _bound(function, args, kwargs)
+        if ordinal == self.target.ordinal:
+            self.traced, result = self._run(function, given, grid, only_run=False)
+            self.result = result
+            return result
+        try:
+            return self._run(function, given, grid, only_run=True)[1]
+        except Exception:  # another kernel, which has a page of its own
+            return Blank()
+
+    def _keys(self, function):
+        """The function, and the kernels that it names."""
+        keys, pending, seen = [_key(function)], [function], set()
+        while pending and len(seen) < 400:
+            function = pending.pop(0)
+            if id(function) in seen:
+                continue
+            seen.add(id(function))
+            for name in sorted(_names(function.__code__)):
+                found = function.__globals__.get(name)
+                found = getattr(found, "function", found)
+                if isinstance(found, types.FunctionType):
+                    pending.append(found)
+                    if _key(found) in self.known and _key(found) not in keys:
+                        keys.append(_key(found))
+        return tuple(keys)
+
+    # ---- The second pass
+
+    def _run(self, function, given, grid, only_run):
+        """The trace of one program, and the results of all."""
+        wants_torch = any(_is_tensor(value) for value in _leaves(given))
+        outputs, first = [], None
+        for program in np.ndindex(*grid) if grid else [()]:
+            done, views = self._program(function, given, grid, program, only_run or first is not None)
+            first = first or done
+            outputs.append(_arrays(views))
+        merged = _merged(outputs)
+        return first, _like(views, iter(merged), wants_torch, watched=not only_run)
+
+    def _program(self, function, given, grid, program, only_run):
+        views = None
+
+        def run(tracer):
+            nonlocal views
+            self.switch.tracer = tracer
+            try:
+                inputs = {key: _on_device(value, key, tracer, function) for key, value in given.items()}
+                views = call(function, inputs, self.root)
+            finally:
+                self.switch.tracer = None
+            return function
+
+        limits, ring = self.target.limits, self.target.ring
+        done = traced(run, ring=ring, grid=grid, program=program, limits=limits, only_run=only_run)
+        return done, views
+
+    def compared(self, how, got, want, absolute, relative, to_largest=False):
+        self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
+
+    def _compare_handed(self, thing):
+        """With the reference that is in the same object."""
+        try:
+            wanted, absolute, relative = _reference(thing)
+        except Exception as problem:  # the checkout's own reference
+            self.why_not = f"its reference does not run: {_said(problem)}"
+            return
+        if wanted is None:
+            self.why_not = "the test has no reference for it"
+            return
+        outputs = flat(self.result)
+        wanted = list(wanted.values()) if isinstance(wanted, dict) else flat(wanted)
+        if len(outputs) != len(wanted):
+            self.why_not = f"it gives {len(outputs)} tensors, and its reference {len(wanted)}"
+            return
+        for got, want in zip(outputs, wanted):
+            validator = getattr(want, "validator", None)
+            if validator is not None:
+                validator = validator() if isinstance(validator, type) else validator
+                passed = bool(validator.validate(np.asarray(got)))
+                self.comparisons.append({"how": "the test's validator", "passed": passed})
+            else:
+                self.compared("the test's reference", got, want, absolute, relative, to_largest=True)
+
+
+def _said(problem):
+    if isinstance(problem, Refusal):
+        return str(problem)
+    return f"{type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''}"
+
+
+def _key(function):
+    return function.__code__.co_filename, function.__name__
+
+
+def _names(code):
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names(constant)
+    return names
+
+
+def _bound(function, args, kwargs):
+    names = list(inspect.signature(function).parameters)
+    given = dict(zip(names, args))
+    # A name with a dot behind it is the same parameter: a mark of the launch.
+    given.update({key.split(".")[0]: value for key, value in kwargs.items()})
+    return given
+
+
+# ---- Arguments ------------------------------------------------------------------------------
+
+
+def _is_tensor(value):
+    kind = type(value)
+    return kind.__module__.split(".")[0] == "torch" and hasattr(kind, "detach") or hasattr(kind, "watched_tensor")
+
+
+def _leaves(value):
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _leaves(part)
+    elif _has_parts(value):
+        yield from _leaves(vars(value))
+    else:
+        yield value
+
+
+def _has_parts(value):
+    """Whether it is an object of the checkout that may hold tensors."""
+    return (hasattr(value, "__dict__") and not _is_tensor(value) and not isinstance(
+        value, (type, Enum, np.ndarray, View, Kernel, Blank, types.FunctionType, types.ModuleType))
+        and find_element(value) is None)
+
+
+def _size(value):
+    return sum(int(leaf.numel()) if _is_tensor(leaf) else leaf.size for leaf in _leaves(value)
+               if _is_tensor(leaf) or isinstance(leaf, np.ndarray))
+
+
+def _host(value):
+    """A tensor of the host as an array of NumPy, and its element type. Its numbers are rounded in place,
+    so a reference that runs afterwards has the same."""
+    if _is_tensor(value):
+        kind = str(value.dtype).split(".")[-1]
+        element = find_element(kind)
+        array = value.detach().cpu()
+        array = (array.float() if kind in ("bfloat16", "float16") else array).numpy()
+        return np.asarray(array), element
+    element = find_element(value.dtype)
+    if element is not None and value.dtype == element.dtype and value.flags.writeable and element.is_float:
+        value[...] = element.fit(value)
+    return value, element
+
+
+def _on_device(value, name, tracer, function):
+    """The argument as the kernel sees it: arrays become tensors in HBM, wherever they are."""
+    if isinstance(value, np.ndarray) or _is_tensor(value):
+        array, element = _host(value)
+        if element is None:
+            raise Refusal(f"the argument '{name}' is an array of '{value.dtype}', which is no element type")
+        return tracer.input(name, np.asarray(array), element, place_of_function(function))
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(_on_device(part, f"{name}_{k}", tracer, function) for k, part in enumerate(value))
+    if isinstance(value, dict):
+        return {key: _on_device(part, f"{name}_{key}", tracer, function) for key, part in value.items()}
+    if _has_parts(value) and any(isinstance(leaf, np.ndarray) or _is_tensor(leaf) for leaf in _leaves(value)):
+        made = copy.copy(value)
+        for key, part in vars(value).items():
+            object.__setattr__(made, key, _on_device(part, f"{name}_{key}", tracer, function))
+        return made
+    return value
+
+
+# ---- Results --------------------------------------------------------------------------------
+
+
+def flat(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in flat(part)]
+    return [] if value is None else [value]
+
+
+def _arrays(views):
+    return [np.array(view.read(), view.dtype.dtype) for view in flat(views) if isinstance(view, View)]
+
+
+def _merged(outputs):
+    """Results of several programs of a grid: each has written its part."""
+    first, *others = outputs
+    for other in others:
+        for into, part in zip(first, other):
+            written = ~np.isnan(part) if part.dtype.kind == "f" else part != 0
+            into[written] = part[written]
+    return first
+
+
+def _like(views, arrays, wants_torch, watched):
+    """The results in the form in which the kernel gives them."""
+    if isinstance(views, View):
+        array = next(arrays)
+        if wants_torch:
+            return _tensor(array, watched)
+        return array.view(Watched) if watched else array
+    if isinstance(views, (list, tuple)):
+        return type(views)(_like(view, arrays, wants_torch, watched) for view in views)
+    if isinstance(views, dict):
+        return {key: _like(view, arrays, wants_torch, watched) for key, view in views.items()}
+    return views
+
+
+class Watched(np.ndarray):
+    """A result of the kernel, and what is computed from it."""
+
+    def __eq__(self, other):
+        same = np.equal(np.asarray(self), np.asarray(other))
+        if not isinstance(other, Watched) and _watcher is not None:
+            _watcher.exact.append(_comparison("==", self, other, 0, 0, False))
+        return same
+
+    __hash__ = None
+
+
+_watcher = None
+
+
+def _tensor(array, watched):
+    import torch
+
+    element = find_element(array.dtype)
+    plain = torch.from_numpy(np.ascontiguousarray(array, np.dtype(element.dtype.str)))
+    kind = getattr(torch, element.name, plain.dtype) if element.is_float else plain.dtype
+    tensor = plain.to(kind) if isinstance(kind, torch.dtype) else plain
+    return _watched_tensor(tensor) if watched else tensor
+
+
+def _watched_tensor(tensor):
+    import torch
+
+    global _Tensor
+    if _Tensor is None:
+        class Result(torch.Tensor):
+            watched_tensor = True
+
+            def numpy(self):
+                return np.asarray(self.as_subclass(torch.Tensor).numpy()).view(Watched)
+
+            def __eq__(self, other):
+                if _watcher is not None and not isinstance(other, Result):
+                    _watcher.exact.append(_comparison("==", self, other, 0, 0, False))
+                return self.as_subclass(torch.Tensor) == other
+
+            __hash__ = torch.Tensor.__hash__
+
+        _Tensor = Result
+    return tensor.as_subclass(_Tensor)
+
+
+_Tensor = None
+
+
+# ---- Comparisons ----------------------------------------------------------------------------
+
+
+def _numbers(value):
+    if _is_tensor(value):
+        value = value.detach()
+        if "float" in str(value.dtype):
+            value = value.float()
+        import torch
+        value = value.as_subclass(torch.Tensor).numpy()
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind in "fiub" else array
+
+
+def _comparison(how, got, want, absolute, relative, to_largest):
+    got, want = _numbers(got), _numbers(want)
+    said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False}
+    if got.size != want.size:
+        return {**said, "why": f"shape {list(got.shape)}, and the reference has {list(want.shape)}"}
+    got = got.reshape(want.shape)
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(want[np.isfinite(want)]).max(initial=0))
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        difference = np.where(same, 0, np.abs(got - want))
+        allowed = absolute + relative * (largest if to_largest else np.abs(want))
+        passed = bool((same | (difference <= allowed)).all())
+    worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
+    return {**said, "passed": passed, "largest": largest, "error": worst,
+            "unwritten": int(np.isnan(got[~np.isnan(want)]).sum()) if got.dtype.kind == "f" else 0}
+
+
+def _watched(value):
+    return isinstance(value, Watched) or hasattr(type(value), "watched_tensor")
+
+
+# Module, function, and the tolerances that it has if none are given.
+_COMPARE = (("numpy", "allclose", 1e-8, 1e-5), ("numpy.testing", "assert_allclose", 0, 1e-7),
+            ("numpy", "array_equal", 0, 0), ("numpy.testing", "assert_array_equal", 0, 0),
+            ("torch", "allclose", 1e-8, 1e-5), ("torch", "equal", 0, 0),
+            ("torch.testing", "assert_close", 1e-5, 1.3e-6))
+_KEEP = (("torch", "from_numpy"), ("torch", "tensor"), ("torch", "as_tensor"))
+
+
+def watch(watcher, modules):
+    """Makes the comparisons of NumPy and torch tell the watcher; `modules` are those that are loaded.
+    Gives what undoes it."""
+    global _watcher
+    _watcher, undo = watcher, []
+
+    def put(module, name, function):
+        undo.append((module, name, getattr(module, name)))
+        setattr(module, name, function)
+
+    for where, name, absolute, relative in _COMPARE:
+        module = modules.get(where)
+        if hasattr(module, name):
+            put(module, name, _telling(watcher, f"{where.split('.')[0]}.{name}", getattr(module, name),
+                                       absolute, relative))
+    for where, name in _KEEP:
+        module = modules.get(where)
+        if hasattr(module, name):
+            put(module, name, _keeping(getattr(module, name)))
+    return lambda: [setattr(*entry) for entry in reversed(undo)]
+
+
+def _telling(watcher, how, function, absolute, relative):
+    def compare(first, second, *args, **given):
+        if isinstance(first, Blank) or isinstance(second, Blank):
+            return True
+        sides = [_watched(first), _watched(second)]
+        if sum(sides) == 1:
+            got, want = (first, second) if sides[0] else (second, first)
+            rtol = given.get("rtol", args[0] if args and "equal" not in how else relative)
+            atol = given.get("atol", args[1] if len(args) > 1 and "equal" not in how else absolute)
+            rtol, atol = (relative if rtol is None else rtol), (absolute if atol is None else atol)
+            watcher.compared(how, got, want, atol, rtol)
+        return function(_plain(first), _plain(second), *args, **given)
+
+    return compare
+
+
+def _plain(value):
+    """The same without a watch, for functions that compare inside."""
+    if isinstance(value, Watched):
+        return np.array(value, np.dtype(value.dtype.str))
+    return value.as_subclass(type(value).__mro__[1]) if _watched(value) else value
+
+
+def _keeping(function):
+    def made(value, *args, **given):
+        if isinstance(value, Watched):
+            return _watched_tensor(function(_plain(value), *args, **given))
+        return function(value, *args, **given)
+
+    return made
+
+
+# ---- What a fixture is handed ---------------------------------------------------------------
+
+_REFERENCES = ("golden", "golden_output", "expected", "reference")
+_ABSOLUTE, _RELATIVE = ("absolute_accuracy", "atol"), ("relative_accuracy", "rtol")
+
+
+def _pair(thing):
+    """The function and its arguments, if the object has one function and a dictionary for it."""
+    parts = getattr(thing, "__dict__", {})
+    functions = [getattr(part, "function", part) for part in parts.values()
+                 if isinstance(part, (Kernel, types.FunctionType))]
+    if len(functions) != 1:
+        return None
+    names = set(inspect.signature(functions[0]).parameters)
+    for part in parts.values():
+        if isinstance(part, dict) and part and all(isinstance(key, str) and key.split(".")[0] in names
+                                                   for key in part):
+            return functions[0], part
+    return None
+
+
+def _reference(thing):
+    """The reference, and tolerances absolute and relative, from the object or from its parts."""
+    for part in [thing, *vars(thing).values()]:
+        for name in _REFERENCES:
+            found = getattr(part, name, None)
+            if found is not None and not isinstance(found, types.FunctionType):
+                found = getattr(found, "golden", found) if not isinstance(found, dict) else found
+                return (found, *(next((getattr(part, key) for key in keys if hasattr(part, key)), default)
+                                 for keys, default in ((_ABSOLUTE, 1e-8), (_RELATIVE, 1e-5))))
+    return None, 0, 0

@@ -1,0 +1,203 @@
+"""Modules that drivers import and that need not be installed, for what drivers do with them.
+
+  pytest                     marks, parameters and fixtures are kept where drivers.py finds them
+  ml_dtypes, neuron_dtypes   element types, as `nki.language` has them
+  torch_xla                  its device is the host's
+
+Numbers are made by NumPy, and by torch where that is installed. Without it, a driver that calls torch ends
+there, and the page says so: an imitation would be compared with itself.
+"""
+
+import contextlib
+import importlib.util
+import types
+
+import numpy as np
+
+from ..elements import ELEMENTS, find_element
+
+
+class Blank:
+    """What stands for anything: a fixture, or the result of a kernel that did not run. It is false, 0 and
+    empty, and all of its parts and results are the same."""
+
+    def __init__(self, called=None):
+        self.__dict__["_called"] = called
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *args, **given):
+        if self._called is not None:
+            self._called(args, given)
+        return self
+
+    def __array__(self, dtype=None):
+        return np.zeros((), dtype or np.float32)
+
+    def __iter__(self):
+        return iter(())
+
+    def _same(self, *_):
+        return self
+
+    def __bool__(self):
+        return False
+
+    def __int__(self):
+        return 0
+
+    __index__ = __len__ = __int__
+
+    def __float__(self):
+        return 0.0
+
+    def __setattr__(self, *_):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _same
+    __neg__ = __gt__ = __ge__ = _same
+
+    def _agrees(self, _):
+        return _AGREED
+
+    __eq__ = __lt__ = __le__ = _agrees
+    __hash__ = object.__hash__
+
+
+class _Agreed(Blank):
+    """A Blank agrees with what it is compared with, so a driver goes on; nothing is noted of it."""
+
+    def __bool__(self):
+        return True
+
+
+_AGREED = _Agreed()
+
+
+class Skipped(Exception):
+    """A driver ends one of its cases."""
+
+
+# ---- pytest ---------------------------------------------------------------------------------
+
+
+class Mark:
+    def __init__(self, name, args=(), kwargs=None):
+        self.name, self.args, self.kwargs = name, args, kwargs or {}
+
+    def __call__(self, *args, **kwargs):
+        if len(args) == 1 and not kwargs and isinstance(args[0], (types.FunctionType, type)):
+            return self._put(args[0])
+        return Mark(self.name, args, kwargs)
+
+    def _put(self, target):
+        target.pytestmark = [*getattr(target, "pytestmark", ()), self]
+        return target
+
+
+class _Marks:
+    def __getattr__(self, name):
+        return Mark(name)
+
+
+def _fixture(function=None, **_):
+    if function is None:
+        return _fixture
+    function.is_fixture = True
+    return function
+
+
+def _stop(reason="", **_):
+    raise Skipped(str(reason))
+
+
+def _imported(name, **_):
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        raise Skipped(str(problem)) from None
+
+
+def _pytest():
+    module = types.ModuleType("pytest")
+    module.mark, module.fixture = _Marks(), _fixture
+    module.param = lambda *values, id=None, marks=(): types.SimpleNamespace(values=values, id=id, marks=marks)
+    module.skip = module.xfail = module.fail = _stop
+    module.raises = module.warns = lambda *_, **__: contextlib.suppress(Exception)
+    module.approx = lambda value, **_: value
+    module.importorskip = _imported
+    module.FixtureRequest = module.Config = module.Metafunc = object
+    module.main = lambda *_, **__: 0
+    return {"pytest": module}
+
+
+# ---- Element types, devices -----------------------------------------------------------------
+
+
+def _static_cast(array, dtype):
+    element = find_element(dtype)
+    if element is None:
+        return np.asarray(array).astype(dtype)
+    return np.asarray(element.fit(np.asarray(array)), element.dtype)
+
+
+def _is_float(dtype):
+    element = find_element(dtype)
+    return element.is_float if element is not None else np.issubdtype(dtype, np.floating)
+
+
+def _element_types():
+    modules = {}
+    for name in ("ml_dtypes", "neuron_dtypes"):
+        module = modules[name] = types.ModuleType(name)
+        module.__dict__.update(ELEMENTS)
+        module.static_cast, module.is_float_type = _static_cast, _is_float
+        module.__getattr__ = lambda missing, name=name: _UnknownType(f"{name}.{missing}")
+        module.finfo, module.iinfo = _limits, np.iinfo
+    return modules
+
+
+class _UnknownType:
+    """A type that this package has not; to compare it is fine."""
+
+    def __init__(self, name):
+        self.name = self.__name__ = name
+
+    def __repr__(self):
+        return self.name
+
+
+def _limits(dtype):
+    element = find_element(dtype)
+    largest = {"fp8": 240.0, "fp8_e4m3fn": 448.0, "fp8_e5m2": 57344.0, "bf16": 3.3895314e38}.get(
+        element.tally if element is not None else None)
+    if largest is None:
+        return np.finfo(getattr(element, "dtype", dtype))
+    return types.SimpleNamespace(max=largest, min=-largest)
+
+
+def _devices():
+    top, core, model = (types.ModuleType(name) for name in (
+        "torch_xla", "torch_xla.core", "torch_xla.core.xla_model"))
+    model.xla_device = lambda *_, **__: "cpu"
+    model.mark_step = model.wait_device_ops = lambda *_, **__: None
+    top.core, core.xla_model, top.__path__, core.__path__ = core, model, [], []
+    return {"torch_xla": top, "torch_xla.core": core, "torch_xla.core.xla_model": model}
+
+
+def modules():
+    """All stand-ins by name. Those for tests and types are always used, so that results do not depend on
+    what is installed; those for devices if there is none."""
+    found = {**_pytest(), **_element_types()}
+    if importlib.util.find_spec("torch_xla") is None:
+        found.update(_devices())
+    return found

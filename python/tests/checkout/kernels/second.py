@@ -1,0 +1,62 @@
+"""The second generation: what tests with parameters call."""
+
+import time
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def add(x, y):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[0] // 128):
+        left = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        right = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=left, src=x[nl.ds(i * 128, 128)])
+        nisa.dma_copy(dst=right, src=y[nl.ds(i * 128, 128)])
+        nisa.tensor_tensor(dst=left, data1=left, data2=right, op=nl.add)
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128)], src=left)
+    return out
+
+
+@nki.jit
+def repeat(x, count):
+    """As often as a number in memory says."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=number, src=count)
+    trips = nisa.register_alloc()
+    nisa.register_load(trips, number)
+    for i in nl.dynamic_range(trips):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128)])
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128)], src=tile)
+    return out
+
+
+@nki.jit
+def unknown(x):
+    nisa.frobnicate(dst=x, src=x)
+    return x
+
+
+@nki.jit
+def hangs(x):
+    while True:
+        time.sleep(0.1)
+
+
+@nki.jit
+def huge(x):
+    """More multiply-adds than the walk allows."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    for _ in range(8):
+        product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=product, stationary=tile, moving=tile)
+        nisa.tensor_copy(dst=tile, src=product)
+    nisa.dma_copy(dst=out, src=tile)
+    return out

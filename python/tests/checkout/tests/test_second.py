@@ -1,0 +1,55 @@
+"""Tests as a runner finds them: marks with parameters, a fixture that is handed kernel, arguments, reference."""
+
+import ml_dtypes
+import neuronxcc.nki as nki
+import numpy as np
+import pytest
+from kernels.first import square
+from kernels.second import add, hangs, huge, repeat, unknown
+
+
+class Ask:
+    def __init__(self, kernel, arguments, golden, rtol):
+        self.kernel, self.arguments, self.golden, self.rtol = kernel, arguments, golden, rtol
+
+
+def valid(rows, columns):
+    return rows % 128 == 0
+
+
+@nki.jit
+def square_wrapper(x):
+    return square(x)
+
+
+class TestAdd:
+    @pytest.mark.fast
+    @pytest.mark.sweep(rows=[64, 512, 256], columns=[32], filter=valid)
+    def test_add(self, runner, rows, columns):
+        x = np.random.rand(rows, columns).astype(np.float32)
+        y = np.random.rand(rows, columns).astype(np.float32)
+        runner.execute(Ask(add, {"x.alias": x, "y": y}, {"out": x + y}, 1e-6))
+
+
+@pytest.mark.parametrize("rows, wanted", [pytest.param(128, 4, id="four")])
+def test_square(runner, rows, wanted):
+    x = np.full((rows, 32), 2).astype(ml_dtypes.bfloat16)
+    runner.execute(Ask(square_wrapper, {"x": x}, {"out": np.full((rows, 32), wanted)}, 1e-3))
+
+
+def test_repeat():
+    x = np.random.rand(512, 32).astype(np.float32)
+    out = repeat(x, np.full((1, 1), 4, np.int32))
+    np.testing.assert_allclose(out, x + 1, rtol=1e-5)
+
+
+def test_unknown():
+    unknown(np.zeros((128, 32), np.float32))
+
+
+def test_hangs():
+    hangs(np.zeros((128, 32), np.float32))
+
+
+def test_huge():
+    huge(np.zeros((128, 128), np.float32))

@@ -1,0 +1,172 @@
+"""A walk of a small checkout: each kernel of it is a state that the page must tell from all others."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from tally.nki.command import main
+from tally.nki.corpus import page
+
+from .support import tally_program
+
+CHECKOUT = Path(__file__).parent / "checkout"
+LIMITS = ("--seconds=6", "--max-multiply-adds=1e7")
+
+
+def walk(root, output, *options):
+    """Exit status, progress and kernels by name."""
+    err, program = io.StringIO(), tally_program()
+    before, os.environ["TALLY"] = os.environ.get("TALLY"), program or ""
+    try:
+        with contextlib.redirect_stderr(err):
+            status = main(["corpus", str(root), "-o", str(output), *LIMITS, *options])
+    finally:
+        os.environ.pop("TALLY") if before is None else os.environ.update(TALLY=before)
+    path = Path(output) / "corpus.json"
+    document = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return status, err.getvalue(), document
+
+
+def by_name(document):
+    return {row["kernel"]: row for row in document["kernels"]}
+
+
+class CorpusTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="tally-corpus-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.root = cls.folder / "checkout"
+        shutil.copytree(CHECKOUT, cls.root, ignore=shutil.ignore_patterns("__pycache__"))
+        cls.status, cls.progress, cls.document = walk(cls.root, cls.folder / "out")
+        cls.rows = by_name(cls.document)
+
+    def test_all_are_there(self):
+        self.assertEqual(self.status, 0)
+        self.assertEqual(sorted(self.rows), sorted(["scale", "halves", "square", "lonely", "add", "repeat", "unknown",
+                                                    "hangs", "huge", "cut_off"]))
+        self.assertEqual(self.document["in_tests"], 1)
+        found = self.document["summary"]
+        self.assertEqual((found["kernels"], found["traced"]), (10, 5))
+        self.assertEqual(found["reference"], {"agrees": 4, "differs": 1, "not compared": 0})
+
+    def test_agrees(self):
+        """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
+        for name, how in (("scale", "numpy.allclose"), ("add", "the test's reference"),
+                          ("square", "the test's reference"), ("repeat", "numpy.assert_allclose")):
+            self.assertEqual(self.rows[name]["reference"]["state"], "agrees", name)
+            self.assertEqual(self.rows[name]["reference"]["how"], how)
+        self.assertEqual(self.rows["scale"]["program"], "0 of 2")
+        self.assertEqual(self.rows["square"]["through"], "square_wrapper")
+        self.assertEqual(self.rows["repeat"]["trips"], {"trips": 4})
+
+    def test_smallest_call(self):
+        """64 rows are filtered out, so 256 are the smallest: two trips."""
+        self.assertEqual((self.rows["add"]["operations"], self.rows["add"]["instructions"]), (8, 4))
+
+    def test_differs(self):
+        row = self.rows["halves"]
+        self.assertEqual((row["state"], row["reference"]["state"]), ("traced", "differs"))
+        self.assertGreater(row["reference"]["error"], 0.1)
+        self.assertIn("<b>halves</b>", (self.folder / "out/corpus.html").read_text(encoding="utf-8"))
+
+    def test_not_traced(self):
+        for name, kind, place in [("unknown", "refused", "kernels/second.py:41"), ("hangs", "time limit", None),
+                                  ("huge", "too large", "kernels/second.py:59"),
+                                  ("lonely", "no arguments", None), ("cut_off", "broken", "kernels/broken.py:6")]:
+            row = self.rows[name]
+            self.assertEqual((row["state"], row["problem"]["kind"]), ("not traced", kind), name)
+            if place:
+                self.assertEqual(f"{row['problem']['file']}:{row['problem']['line']}", place)
+
+    def test_tally(self):
+        """What the program says; without it, that it was not asked."""
+        row = self.rows["add"]
+        if not tally_program():
+            self.assertEqual(row["race"]["state"], "not run")
+            return
+        self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
+        self.assertEqual(self.rows["repeat"]["data"]["state"], "yes")
+        self.assertEqual(row["dependences"]["exact"], row["dependences"]["all"])
+        self.assertLess(row["latency"]["auto"]["us"], row["latency"]["barrier"]["us"])
+        self.assertGreater(row["code"]["per-loop"]["instructions"], 0)
+        self.assertEqual(self.rows["repeat"]["latency"]["unrolled"]["state"], "not run")
+        self.assertTrue((self.folder / "out" / row["folder"] / "timeline.html").exists())
+
+    def test_page(self):
+        text = (self.folder / "out/corpus.html").read_text(encoding="utf-8")
+        for row in self.document["kernels"]:
+            self.assertIn(f"<b>{row['kernel']}</b>", text)
+        self.assertIn("kernels/second.py:41", text)
+        self.assertNotRegex(text, r"""(src|href)=["'](https?:)?//""")
+        self.assertEqual(text, page.html(self.document))
+
+    def test_goes_on(self):
+        """A second walk keeps what holds; a file that changed is done again, with what has loaded it."""
+        again = self.folder / "again"
+        shutil.copytree(self.folder / "out", again)
+        _, progress, document = walk(self.root, again)
+        self.assertEqual(document, self.document)
+        self.assertEqual(progress.count(": kept"), 10)
+        file = self.root / "kernels/first.py"
+        text = file.read_text(encoding="utf-8")
+        try:
+            file.write_text(text.replace("* 0.25", "* 0.5"), encoding="utf-8")
+            _, progress, document = walk(self.root, again, "--only=first")
+            self.assertEqual(by_name(document)["halves"]["reference"]["state"], "agrees")
+            self.assertNotIn("halves: kept", progress)
+        finally:
+            file.write_text(text, encoding="utf-8")
+
+    def test_cut_off(self):
+        """What was made before a walk ended is not made again."""
+        shutil.copytree(self.folder / "out", self.folder / "part")
+        for path in (self.folder / "part/kernels").iterdir():
+            if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
+                (path / "result.json").unlink()
+        _, progress, document = walk(self.root, self.folder / "part")
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (9, 1))
+        self.assertEqual(by_name(document)["add"]["state"], "traced")
+
+    def test_options_and_program(self):
+        """Other options, or another tally, are another question."""
+        _, progress, document = walk(self.root, self.folder / "other", "--only=second.py:add", "--ring=3")
+        self.assertIn("add: 8 -> 4", progress)
+        _, progress, _ = walk(self.root, self.folder / "other", "--only=second.py:add", "--ring=2")
+        self.assertNotIn("kept", progress)
+
+    def test_arguments(self):
+        """A user's call, with a reference of the user's."""
+        (self.folder / "mine.py").write_text("def same(x):\n    return x\n", encoding="utf-8")
+        path = self.folder / "mine.json"
+        path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
+            "unknown": {"arguments": {"x": "f32[128,32]"}},
+            "square": {"arguments": {"x": "f32[128,16]:1"}, "reference": "mine:same"},
+            "halves": {"arguments": {"x": "f32[128,16]"}, "reference": "mine:same"}}}), encoding="utf-8")
+        _, _, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
+        rows = by_name(document)
+        self.assertEqual(rows["square"]["reference"]["state"], "agrees")
+        self.assertEqual(rows["square"]["case"], "--arguments")
+        self.assertEqual(rows["halves"]["reference"]["state"], "differs")
+
+    def test_refused(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        (self.folder / "bad.json").write_text("{}", encoding="utf-8")
+        for root, options, text in [(self.folder / "nosuch", (), "is no folder"), (empty, (), "no kernel in"),
+                                    (self.root, ("--only=zzz",), "with 'zzz' in their names"),
+                                    (self.root, ("--arguments=nosuch.json",), "cannot read 'nosuch.json'"),
+                                    (self.root, (f"--arguments={self.folder / 'bad.json'}",), "tally-nki-arguments")]:
+            status, progress, document = walk(root, self.folder / "none", *options)
+            self.assertEqual((status, document), (2, None), text)
+            self.assertRegex(progress, re.escape(text))
+
+
+if __name__ == "__main__":
+    unittest.main()
