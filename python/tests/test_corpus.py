@@ -13,10 +13,10 @@ from pathlib import Path
 from tally.nki.command import main
 from tally.nki.corpus import page
 
-from .support import tally_program
+from .support import machine, tally_program
 
 CHECKOUT = Path(__file__).parent / "checkout"
-LIMITS = ("--seconds=6", "--max-multiply-adds=1e7")
+LIMITS = ("--seconds=6", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
 def walk(root, output, *options):

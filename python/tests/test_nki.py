@@ -248,6 +248,61 @@ class MoreTest(KernelTest):
         self.assertEqual(statement(traced, "dma_copy", 1)["computes"], "gather(r0, r1)")
 
 
+class ChipTest(KernelTest):
+    """Instructions on the chip, against NumPy; where the language cannot say them, NumPy's numbers are right all
+    the same, and the order is checked."""
+
+    def computed(self, traced, wants):
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(race(traced), "yes")
+        for got, want in zip(traced.expected.values(), wants, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+    def test_shuffled(self):
+        x = support.random(64, 8)
+        place = np.arange(64)
+        want = np.where((place % 4 == 3)[:, None], np.float32(7), x[place ^ 1])
+        self.computed(trace("chip", "shuffled", x=x), [want])
+
+    def test_spread(self):
+        x = support.random(32, 8)
+        traced = trace("chip", "spread", x=x)
+        self.check(traced, {"out": np.repeat(x[5:6], 32, axis=0)})
+        self.assertEqual(statement(traced, "nc_stream_shuffle")["reads"], ["tile[5:1, 0:8]"])
+
+    def test_summed(self):
+        x, y = support.random(128, 16), support.random(128, 16, seed=2)
+        traced = trace("chip", "summed", x=x, y=y)
+        self.check(traced, {"out": 2 * x + 2 * y})
+
+    def test_statistics(self):
+        x = support.random(128, 96) + 3
+        want = np.stack([x.mean(1), x.var(1)], axis=1)
+        self.computed(trace("chip", "spread_of_rows", x=x), [want])
+        self.computed(trace("chip", "spread_first", x=x), [want])
+
+    def test_largest(self):
+        x = np.random.default_rng(3).permutation(128 * 32).reshape(128, 32).astype(np.float32)
+        x[:, 9] = x.max(1)  # twice: one place after the other
+        table = np.random.default_rng(4).integers(0, 999, (128, 32)).astype(np.int32)
+        order = np.argsort(-x, axis=1, kind="stable")[:, :8]
+        want = np.array(x)
+        np.put_along_axis(want, order, -1, axis=1)
+        traced = trace("chip", "largest", x=x, table=table)
+        tile, places, looked_up = traced.expected.values()
+        self.assertTrue((tile == want).all())
+        self.assertTrue((places == order).all())
+        self.assertTrue((looked_up == np.take_along_axis(table, places.astype(np.int64), axis=1)).all())
+
+    def test_nonzero(self):
+        x = np.random.default_rng(5).integers(0, 3, (32, 12)).astype(np.float32)
+        want = np.zeros((32, 13), np.int32)
+        for row in (0, 16):
+            found = np.flatnonzero(x[row])
+            want[row] = [*(found + 100), *[-1] * (12 - len(found)), len(found)]
+        self.computed(trace("chip", "nonzero", x=x), [want])
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 

@@ -394,16 +394,19 @@ class Function:
 
 
 class Opaque:
-    """What NumPy computes and the language of kernels cannot say; `key` says which."""
+    """What NumPy computes and the language of kernels cannot say; `key` says which. Its shape is that of the
+    first argument, unless it is given."""
 
-    def __init__(self, name, function, *arguments, key=()):
-        self.name, self.function, self.arguments = name, function, arguments
+    def __init__(self, name, function, *arguments, key=(), shape=None):
+        self.name, self.function, self.arguments, self.made = name, function, arguments, shape
         self.key = ("opaque", name, key, *(argument.key for argument in arguments))
 
     def value(self, values):
         return self.function(*(argument.value(values) for argument in self.arguments))
 
     def shape(self, shapes):
+        if self.made is not None:
+            return self.made
         return self.arguments[0].shape(shapes) if self.arguments else ()
 
     def text(self):

@@ -326,6 +326,123 @@ def _find_index8(call):
     return [(call.dst, Opaque("places of values", find, call.read(call.data), call.read(call.vals)))]
 
 
+def _match_replace8(call):
+    """Eight values, one after the other: the first place of each gets another number, and `dst_idx` gets the
+    places."""
+    number = float(call.imm)
+
+    def both(x, values):
+        result, places = np.array(_rows(x)), np.zeros(_rows(values).shape, np.int64)
+        for row, wanted in enumerate(_rows(values)):
+            for which, value in enumerate(wanted):
+                at = np.flatnonzero(result[row] == value)
+                if len(at):
+                    places[row, which] = at[0]
+                    result[row, at[0]] = number
+        return result.reshape(x.shape), places
+
+    def replaced(x, values):
+        return both(x, values)[0]
+
+    def places(x, values):
+        return both(x, values)[1]
+
+    data, values = call.read(call.data), call.read(call.vals)
+    results = [(call.dst, Opaque("a replacement of values", replaced, data, values, key=(number,)))]
+    if call.dst_idx is not None:
+        results.append((call.dst_idx, Opaque("places of values", places, data, values, shape=call.vals.shape)))
+    return results
+
+
+def _gather(call):
+    """Elements of each partition, at indices of its own."""
+
+    def gathered(x, index):
+        return np.take_along_axis(_rows(x), _rows(index).astype(np.int64), axis=1).reshape(index.shape)
+
+    data, index = call.read(call.data), call.read(call.indices)
+    return [(call.dst, Opaque("a gather in each partition", gathered, data, index, shape=call.indices.shape))]
+
+
+_QUADRANT, _KEPT = 32, 255  # partitions that a shuffle works in; the mask's word for 'as it was'
+
+
+def _stream_shuffle(call):
+    """In each quadrant, partition i becomes a copy of partition mask[i]."""
+    mask, partitions = tuple(map(int, call.shuffle_mask)), call.dst.shape[0]
+    if len(set(mask)) == 1 and partitions <= _QUADRANT and mask[0] < call.src.shape[0]:
+        return [(call.dst, call.read(call.src[mask[0]:mask[0] + 1]))]  # one partition for all
+    place = np.arange(partitions)
+    wanted = np.array([mask[p % _QUADRANT] for p in place])
+    kept, source = wanted == _KEPT, place // _QUADRANT * _QUADRANT + wanted
+
+    def shuffle(x, old=None):
+        result = x[np.minimum(source, len(x) - 1)]
+        return result if old is None else np.where(kept.reshape((-1,) + (1,) * (x.ndim - 1)), old, result)
+
+    tiles = [call.read(call.src)] + ([call.read(call.dst)] if kept.any() else [])
+    return [(call.dst, Opaque("a shuffle of partitions", shuffle, *tiles, key=mask))]
+
+
+def _dma_compute(call):
+    """The sources, each scaled, and all taken together by one operator."""
+    scales = call.scales if call.scales is not None else (1.0,) * len(call.srcs)
+    total = None
+    for view, scale in zip(call.srcs, scales):
+        x = call.read(view)
+        x = x if scale == 1 else Apply(OPERATORS["multiply"], x, call.operand(scale))
+        total = x if total is None else Apply(find_operator(call.reduce_op), total, x)
+    return [(call.dst, total)]
+
+
+def _statistics(call):
+    """Of the elements at even places and at odd ones: how many, their mean, and the sum of squared distances."""
+
+    def statistics(x):
+        halves = [np.asarray(_rows(x)[:, start::2], np.float32) for start in (0, 1)]
+        parts = [(np.full(len(x), half.shape[1]), half.mean(1), half.var(1) * half.shape[1])
+                 if half.shape[1] else (np.zeros(len(x)),) * 3 for half in halves]
+        return np.stack([number for part in parts for number in part], axis=1).astype(np.float32)
+
+    return [(call.dst, Opaque("statistics of halves", statistics, call.read(call.data),
+                              shape=(call.data.shape[0], 6)))]
+
+
+def _aggregated(call):
+    """Mean and variance of what several such statistics are of."""
+
+    def aggregate(x):
+        parts = np.asarray(_rows(x), np.float64).reshape(len(x), -1, 3)
+        counts, means, squares = parts[..., 0], parts[..., 1], parts[..., 2]
+        total = counts.sum(1)
+        mean = (counts * means).sum(1) / total
+        spread = (squares + counts * (means - mean[:, None]) ** 2).sum(1) / total
+        return np.stack([mean, spread], axis=1).astype(np.float32)
+
+    return [(call.dst, Opaque("the aggregate of statistics", aggregate, call.read(call.data),
+                              shape=(call.data.shape[0], 2)))]
+
+
+_CORE_PARTITIONS = 16  # of one core of gpsimd, of which the first one counts
+
+
+def _nonzero(call):
+    """In the first partition of each core: the places that are not 0, then padding, and last how many."""
+    offset, padding = int(call.index_offset or 0), -1 if call.padding_val is None else int(call.padding_val)
+
+    def nonzero(x, old):
+        rows, result = _rows(x), np.array(old).reshape(len(old), -1)
+        for row in range(0, len(rows), _CORE_PARTITIONS):
+            places = np.flatnonzero(rows[row])
+            result[row] = padding
+            result[row, :len(places)] = places + offset
+            result[row, -1] = len(places)
+        return result.reshape(old.shape)
+
+    return [(call.dst, Opaque("places that are not 0", nonzero, call.read(call.src), call.read(call.dst),
+                              key=(offset, padding)))]
+
+
 # ---- The table ------------------------------------------------------------------------------
 
 _TAIL1 = ", mask, dtype, engine, name"
@@ -400,5 +517,19 @@ INSTRUCTIONS = {
         Instruction("max8", "vector", "max8(n={n})", "src" + _TAIL1, "dst, src" + _TAIL2, _max8),
         Instruction("nc_find_index8", "vector", "nc_find_index8(n={n})", "data, vals" + _TAIL1,
                     "dst, data, vals" + _TAIL2, _find_index8),
+        Instruction("nc_match_replace8", "vector", "max8(n={n})", "data, vals, imm, dst_idx" + _TAIL1,
+                    "dst, data, vals, imm, dst_idx" + _TAIL2, _match_replace8),
+        Instruction("nc_n_gather", "gpsimd", "iota(n={n})", "data, indices" + _TAIL1,
+                    "dst, data, indices" + _TAIL2, _gather),
+        Instruction("nc_stream_shuffle", "vector", "nc_stream_shuffle(n={n})", "src, dst, shuffle_mask" + _TAIL1,
+                    "src, dst, shuffle_mask" + _TAIL2, _stream_shuffle),
+        Instruction("dma_compute", "sync", "dma_copy(bytes={bytes})", "",
+                    "dst, srcs, scales, reduce_op, dge_mode, unique_indices, oob_mode" + _TAIL2, _dma_compute),
+        Instruction("bn_stats", "vector", "bn_stats(n={n})", "data" + _TAIL1, "dst, data" + _TAIL2,
+                    _statistics),
+        Instruction("bn_aggr", "vector", "bn_aggr(n={n})", "data" + _TAIL1, "dst, data" + _TAIL2,
+                    _aggregated),
+        Instruction("nonzero_with_count", "gpsimd", "iota(n={n})", "",
+                    "dst, src, index_offset, padding_val" + _TAIL2, _nonzero),
     ]
 }

@@ -395,6 +395,7 @@ def _isa(tracer, modern, base):
     isa.register_alloc = lambda x=None: _register(tracer, x)
     for name in ("move", "load", "store"):
         setattr(isa, f"register_{name}", _register_function(tracer, f"{name}_register"))
+    isa.core_barrier = lambda *_, **__: tracer.recorder.obstacle("'core_barrier': order among cores is not modelled")
     isa.VirtualRegister = Register
     return isa
 

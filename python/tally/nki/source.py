@@ -125,14 +125,15 @@ def compiled(path):
 
 
 def _imports(tree):
-    """Modules that the file imports outside of `try`, where it could do without them."""
+    """Modules that the file imports outside of `try`, where it could do without them; relative ones begin
+    with dots."""
     pending = [tree]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.split(".")[0]
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield "." * node.level + node.module
         if not isinstance(node, ast.Try):
             pending += ast.iter_child_nodes(node)
 
@@ -196,9 +197,16 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         self.run(module, module.__spec__.origin)
 
+    def misses(self, imported, package):
+        """Modules that may be absent: the named ones, and those that they are part of."""
+        for name in imported:
+            if name.startswith("."):
+                name = importlib.util.resolve_name(name, package) if package else name.lstrip(".")
+            self.absent |= {name, name.split(".")[0]}
+
     def run(self, module, path):
         code, imported = compiled(path)
-        self.absent |= imported
+        self.misses(imported, getattr(module.__spec__, "parent", ""))
         self.loaded.append(module)
         module.__dict__.update(self.names)
         exec(code, module.__dict__)
@@ -216,9 +224,16 @@ class _AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         if name.split(".")[0] not in self.finder.absent:
             return None
-        if "." in name and not isinstance(top, Absent):
+        if "." in name and not isinstance(top, Absent) and not self._is_missing(name):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def _is_missing(self, name):
+        """Whether a file of the kernel names a module of its own folder that is not there."""
+        mine = {module.__name__.split(".")[0] for module in self.finder.loaded}
+        parent = sys.modules.get(name.rpartition(".")[0])
+        return name.split(".")[0] in mine and (name in self.finder.absent or isinstance(parent, Absent) or any(
+            absent.startswith(f"{name}.") for absent in self.finder.absent))
 
     def create_module(self, spec):
         top = sys.modules.get(spec.name.split(".")[0])

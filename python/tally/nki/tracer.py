@@ -19,7 +19,7 @@ from .tree import Limits, Operation, Recorder
 from .values import Memory, Register, View, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
-DMA = ("dma_copy", "dma_transpose")
+DMA = ("dma_copy", "dma_transpose", "dma_compute")
 
 
 @lru_cache(maxsize=None)

@@ -40,7 +40,7 @@ its reference with torch has one only if torch is installed. For kernels that no
 Exit status: 0 the pages are written, 2 they are not: wrong use, or no kernel.
 """
 
-TRIES = 4  # calls of a kernel that are tried, the smallest first
+TRIES = 6  # calls of a kernel that are tried, the smallest first
 
 
 def main(argv):
@@ -149,6 +149,8 @@ class Walk:
             try:
                 process.wait(self.options.seconds)
             except subprocess.TimeoutExpired:
+                if answer.exists():  # the calls so far
+                    return json.loads(answer.read_text(encoding="utf-8"))
                 return {"limit": f"time limit of {self.options.seconds} s"}
             finally:
                 _end(process)
@@ -174,7 +176,11 @@ class Walk:
         if entry is None:
             started = time.monotonic()
             shutil.rmtree(folder, ignore_errors=True)
-            entry = self._made(kernel, mine, calls, folder)
+            try:
+                entry = self._made(kernel, mine, calls, folder)
+            except Exception as error:  # one kernel does not stop the walk, whatever it makes of us
+                entry = {**_entry(kernel), "state": "not traced", "problem": {
+                    "kind": "ended", "text": f"tally-nki fails: {type(error).__name__}: {error}"}}
             entry["seconds"] = round(time.monotonic() - started, 1)
             entry = results.keep(path, entry, self.common, self.root, depends)
             self.say(f"{count} {kernel.id}: {page.line(entry)} ({entry['seconds']} s)")
@@ -183,15 +189,15 @@ class Walk:
         return entry
 
     def _made(self, kernel, mine, calls, folder):
-        entry = {"kernel": kernel.name, "file": kernel.file, "line": kernel.line, "files": [kernel.file],
-                 "folder": f"kernels/{_slug(kernel.id)}"}
+        entry = _entry(kernel)
         if kernel.broken:
             line, reason = kernel.broken.split(": ", 1)
             return {**entry, "state": "not traced",
                     "problem": {"kind": "broken", "text": reason, "file": kernel.file, "line": int(line)}}
         failed = []
         if mine is not None:
-            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "through": "", "user": mine}]
+            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
+                      "user": mine}]
         for call in _spread(calls):
             answer = self._trace(kernel, call, folder)
             entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
@@ -229,6 +235,11 @@ class Walk:
         self.say(f"written: {self.output / 'corpus.html'}")
 
 
+def _entry(kernel):
+    return {"kernel": kernel.name, "file": kernel.file, "line": kernel.line, "files": [kernel.file],
+            "folder": f"kernels/{_slug(kernel.id)}"}
+
+
 def _traced_entry(answer, call):
     summary = answer["summary"]
     return {"state": "traced", "driver": call["driver"], "case": call["case"], "through": call["through"],
@@ -248,13 +259,14 @@ def _reference(comparisons, why_not):
 
 
 def _spread(calls):
-    """The smallest call of each driver first, and then more of the smallest ones."""
-    chosen, seen = [], set()
-    for call in calls:
-        if call["driver"] not in seen:
-            seen.add(call["driver"])
-            chosen.append(call)
-    chosen += [call for call in calls if call not in chosen]
+    """The smallest call of each driver, then one of each size, then the others."""
+    chosen = []
+    for key in ("driver", "size", "case"):
+        seen = {call[key] for call in chosen}
+        for call in calls:
+            if call[key] not in seen:
+                seen.add(call[key])
+                chosen.append(call)
     return chosen[:TRIES]
 
 

@@ -1,16 +1,19 @@
 """Runs a driver of the checkout, case by case.
 
 A file of tests has a case for each function `test_*` (of a class `Test*`, too) and each set of its
-parameters; a program is one case, its run as `__main__`. Parameters come from marks: from `parametrize`,
-and from any other mark whose keywords are lists with the names of parameters, filtered by a keyword that
-is a function of them. The lightest sets go first. A parameter that no mark gives is a fixture: that of the
-file if it is simple, and otherwise a Blank, which looks at what it is handed (recorder.py).
+parameters; a program is one case, its run as `__main__`. Parameters come from `parametrize`, and from what a
+`conftest.py` makes of other marks (`pytest_generate_tests`). If that cannot run, they come from any mark whose
+keywords are lists with the names of parameters; a keyword that is a function of them filters the sets. The
+lightest sets go first, and those that call themselves negative are left out. A parameter that no mark gives is a fixture: that of the
+file if it is simple; the member for trn2 if it is annotated with an enumeration; and otherwise a Blank, which
+looks at what it is handed (recorder.py).
 
 A program that calls a function of its own with one kernel by name is also run for other kernels:
 `test("accuracy", v1)` is called with v2, v3, ... if they have the same parameters as v1.
 """
 
 import ast
+import enum
 import inspect
 import itertools
 import math
@@ -24,10 +27,12 @@ import numpy as np
 
 from ..modules import Kernel
 from ..source import compiled
-from .standins import Blank
+from .standins import Blank, Mark
 
 MOST_SETS = 4000  # of parameters that are looked at
-MOST_CASES = 10  # of one test
+MOST_CASES = 10  # of one test, and
+MOST_CALLING = 3  # of them, if they call a kernel
+TARGET = "trn2"
 
 
 class Case(NamedTuple):
@@ -43,9 +48,11 @@ def cases(path, root, finder, handed):
         if module:
             yield from _siblings(path, module[0])
         return
+    conftests = [found for found in _conftests(path, root) if hasattr(found, "pytest_generate_tests")]
     module = load(path, root)
     for name, function, make in _tests(module):
-        for number, given in enumerate(itertools.islice(_parameter_sets(function), MOST_CASES)):
+        sets = _parameter_sets(function, module, conftests)
+        for number, given in enumerate(itertools.islice(sets, MOST_CASES)):
             yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed))
 
 
@@ -76,7 +83,7 @@ def _run_program(path, finder, started):
     arguments, sys.argv = sys.argv, [path]
     try:
         code, imported = compiled(path)
-        finder.absent |= imported
+        finder.misses(imported, "")
         finder.note(path)
         module.__dict__.update(finder.names)
         exec(code, module.__dict__)
@@ -105,11 +112,15 @@ def _call(function, module, given, handed):
                 if parameter.default is not inspect.Parameter.empty}
     for name in names:
         if name not in given and name not in optional:
-            given = {**given, name: _fixture(module, name, handed)}
+            annotation = inspect.signature(function).parameters[name].annotation
+            given = {**given, name: _fixture(module, name, annotation, handed)}
     function(**given)
 
 
-def _fixture(module, name, handed):
+def _fixture(module, name, annotation, handed):
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return next((member for member in annotation if TARGET in (member.name.lower(), member.value)),
+                    next(iter(annotation)))
     found = getattr(module, name, None)
     if getattr(found, "is_fixture", False) and not inspect.signature(found).parameters:
         value = found()
@@ -117,16 +128,82 @@ def _fixture(module, name, handed):
     return Blank(handed)
 
 
-def _parameter_sets(function):
+def _conftests(path, root):
+    """The `conftest.py` of the folders around a file, those that can be loaded."""
+    folder = os.path.dirname(path)
+    while folder.startswith(root):
+        file = os.path.join(folder, "conftest.py")
+        if os.path.exists(file):
+            try:
+                yield load(file, root)
+            except Exception:  # the checkout's own file, which may need what is not installed
+                pass
+        folder = os.path.dirname(folder)
+
+
+class _Metafunc:
+    """What a `conftest.py` is given to make sets of parameters of a test."""
+
+    def __init__(self, function, module, options):
+        self.function, self.module, self.cls, self.sets = function, module, None, []
+        self.fixturenames = [name for name in inspect.signature(function).parameters if name != "self"]
+        self.definition, self.config = self, types.SimpleNamespace(getoption=self._option)
+        self.options = options
+
+    def _option(self, name, default=None, **_):
+        return self.options.get(name.lstrip("-").replace("-", "_"), default)
+
+    def get_closest_marker(self, name):
+        return next((mark for mark in getattr(self.function, "pytestmark", ()) if mark.name == name), None)
+
+    def iter_markers(self, name=None):
+        return [mark for mark in getattr(self.function, "pytestmark", ()) if name in (None, mark.name)]
+
+    def parametrize(self, names, values, **_):
+        self.sets.append(_sets_of(Mark("parametrize", (names, list(values))), self.function))
+
+
+class _Options(dict):
+    """What options of a runner of tests are if none is given."""
+
+    def addoption(self, name, *_, default=None, action=None, dest=None, **__):
+        self[dest or name.lstrip("-").replace("-", "_")] = False if action == "store_true" else default
+
+    def addini(self, *_, **__):
+        pass
+
+    def getgroup(self, *_, **__):
+        return self
+
+
+def _made_by(conftests, function, module):
+    """The sets that a `conftest.py` makes; none if it cannot run."""
+    for conftest in conftests:
+        options = _Options()
+        metafunc = _Metafunc(function, module, options)
+        try:
+            getattr(conftest, "pytest_addoption", lambda _: None)(options)
+            conftest.pytest_generate_tests(metafunc)
+        except Exception:  # as above
+            continue
+        if metafunc.sets:
+            return metafunc.sets
+    return []
+
+
+def _parameter_sets(function, module, conftests):
     """Sets of parameters, the lightest first."""
-    parts = [_sets_of(mark, function) for mark in getattr(function, "pytestmark", ())]
+    marks = getattr(function, "pytestmark", ())
+    parts = _made_by(conftests, function, module)
+    parts += [_sets_of(mark, function) for mark in marks if not parts or mark.name == "parametrize"]
     parts = [part for part in parts if part is not None]
     found = []
     for choice in itertools.islice(itertools.product(*parts), MOST_SETS):
         given = {}
         for part in choice:
             given.update(part)
-        found.append(given)
+        if not any("negative" in name and value for name, value in given.items()):
+            found.append(given)
     return sorted(found, key=_weight)
 
 
@@ -177,10 +254,14 @@ def _weight(given):
     return sum(math.log2(number) for value in given.values() for number in _numbers(value))
 
 
-def _numbers(value):
-    if isinstance(value, (list, tuple)):
+def _numbers(value, depth=4):
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum)):
+        value = list(vars(value).values())
+    if isinstance(value, (list, tuple)) and depth:
         for part in value:
-            yield from _numbers(part)
+            yield from _numbers(part, depth - 1)
     elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1:
         yield int(value)
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..elements import find_element
 from ..modules import Kernel
 from ..refusal import Refusal
-from ..trace import call, place_of_function, traced
+from ..trace import Raised, call, place_of_function, traced
 from ..values import View
 from .standins import Blank
 
@@ -76,7 +76,7 @@ class Watcher:
     def __init__(self, switch, kernels, root, target=None):
         self.switch, self.known, self.root, self.target = switch, kernels, root, target
         self.calls, self.entered = [], set()
-        self.traced = self.result = None
+        self.traced = self.result = self.failed = None
         self.comparisons, self.exact = [], []
         self.why_not = "the driver compares its result with nothing"
 
@@ -93,13 +93,14 @@ class Watcher:
             found = _pair(thing)
             if found is not None:
                 function, given = found
-                launched = self.outside(function, (), given, ())
+                launched = self.outside(function, (), given, (), _cores(thing))
                 if launched is self.result is not None:
                     self._compare_handed(thing)
                 if self.result is not None:
                     raise Done
 
-    def outside(self, function, args, kwargs, grid):
+    def outside(self, function, args, kwargs, grid, cores=0):
+        """`cores`: a launch that is for several cores is tried on one, and on all if the kernel needs them."""
         ordinal = len(self.calls)
         self.calls.append(Call(self._keys(function), ordinal, _size([args, kwargs])))
         if self.target is None:
@@ -108,13 +109,24 @@ class Watcher:
             raise Done
         given = _bound(function, args, kwargs)
         if ordinal == self.target.ordinal:
-            self.traced, result = self._run(function, given, grid, only_run=False)
-            self.result = result
-            return result
+            try:
+                self.traced, self.result = self._on_cores(function, given, grid, cores)
+            except Exception as error:
+                self.failed = error  # a test may expect one, and go on
+                raise
+            return self.result
         try:
             return self._run(function, given, grid, only_run=True)[1]
         except Exception:  # another kernel, which has a page of its own
             return Blank()
+
+    def _on_cores(self, function, given, grid, cores):
+        try:
+            return self._run(function, given, grid, only_run=False)
+        except Raised:
+            if grid or cores < 2:
+                raise
+            return self._run(function, given, (cores,), only_run=False)
 
     def _keys(self, function):
         """The function, and the kernels that it names."""
@@ -139,7 +151,8 @@ class Watcher:
         """The trace of one program, and the results of all."""
         wants_torch = any(_is_tensor(value) for value in _leaves(given))
         outputs, first = [], None
-        for program in np.ndindex(*grid) if grid else [()]:
+        grid = tuple(max(1, int(extent)) for extent in grid)
+        for program in np.ndindex(*grid):
             done, views = self._program(function, given, grid, program, only_run or first is not None)
             first = first or done
             outputs.append(_arrays(views))
@@ -473,6 +486,7 @@ def _keeping(function):
 # ---- What a fixture is handed ---------------------------------------------------------------
 
 _REFERENCES = ("golden", "golden_output", "expected", "reference")
+_CORES = ("logical_nc_config", "lnc", "cores")
 _ABSOLUTE, _RELATIVE = ("absolute_accuracy", "atol"), ("relative_accuracy", "rtol")
 
 
@@ -489,6 +503,16 @@ def _pair(thing):
                                                    for key in part):
             return functions[0], part
     return None
+
+
+def _cores(thing):
+    """How many cores the launch is for, if the object or one of its parts says so."""
+    for part in [thing, *vars(thing).values()]:
+        for name in _CORES:
+            found = getattr(part, name, 0) if not isinstance(part, (dict, Kernel)) else 0
+            if isinstance(found, int) and found:
+                return found
+    return 0
 
 
 def _reference(thing):

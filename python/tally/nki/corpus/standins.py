@@ -127,6 +127,12 @@ def _imported(name, **_):
         raise Skipped(str(problem)) from None
 
 
+def _class_of_pytest(name):
+    if not name[0].isupper():
+        raise AttributeError(name)
+    return object  # for annotations
+
+
 def _pytest():
     module = types.ModuleType("pytest")
     module.mark, module.fixture = _Marks(), _fixture
@@ -135,8 +141,9 @@ def _pytest():
     module.raises = module.warns = lambda *_, **__: contextlib.suppress(Exception)
     module.approx = lambda value, **_: value
     module.importorskip = _imported
-    module.FixtureRequest = module.Config = module.Metafunc = object
+    module.__getattr__ = _class_of_pytest
     module.main = lambda *_, **__: 0
+    module.hookimpl = lambda function=None, **_: function if function is not None else lambda given: given
     return {"pytest": module}
 
 
@@ -161,9 +168,15 @@ def _element_types():
         module = modules[name] = types.ModuleType(name)
         module.__dict__.update(ELEMENTS)
         module.static_cast, module.is_float_type = _static_cast, _is_float
-        module.__getattr__ = lambda missing, name=name: _UnknownType(f"{name}.{missing}")
+        module.__getattr__ = lambda missing, name=name: _unknown_type(name, missing)
         module.finfo, module.iinfo = _limits, np.iinfo
     return modules
+
+
+def _unknown_type(module, name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _UnknownType(f"{module}.{name}")
 
 
 class _UnknownType:
@@ -190,6 +203,7 @@ def _devices():
         "torch_xla", "torch_xla.core", "torch_xla.core.xla_model"))
     model.xla_device = lambda *_, **__: "cpu"
     model.mark_step = model.wait_device_ops = lambda *_, **__: None
+    top.device, top.sync = model.xla_device, model.mark_step
     top.core, core.xla_model, top.__path__, core.__path__ = core, model, [], []
     return {"torch_xla": top, "torch_xla.core": core, "torch_xla.core.xla_model": model}
 

@@ -1,0 +1,88 @@
+"""Instructions that move, look for or summarise elements on the chip."""
+
+import neuronxcc.nki.isa as first_isa
+import neuronxcc.nki.language as first_nl
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+
+def loaded(source):
+    tile = nl.ndarray(source.shape, dtype=source.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, source)
+    return tile
+
+
+def stored(tile):
+    out = nl.ndarray(tile.shape, dtype=tile.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(out, tile)
+    return out
+
+
+@nki.jit
+def shuffled(x):
+    """Neighbours change places in each quadrant; every fourth partition stays as it was: 7."""
+    tile, swapped = loaded(x), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(swapped, 7.0)
+    mask = [255 if i % 4 == 3 else i ^ 1 for i in range(32)]
+    nisa.nc_stream_shuffle(src=tile, dst=swapped, shuffle_mask=mask)
+    return stored(swapped)
+
+
+@nki.jit
+def spread(x):
+    """One partition, copied to a quadrant."""
+    tile, copies = loaded(x), nl.ndarray((32, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.nc_stream_shuffle(src=tile, dst=copies, shuffle_mask=[5] * 32)
+    return stored(copies)
+
+
+@nki.jit
+def summed(x, y):
+    """By the DMA, one of them scaled."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_compute(dst=tile, srcs=[x, y, x], scales=(1.0, 2.0, 1.0), reduce_op=nl.add)
+    return stored(tile)
+
+
+@nki.jit
+def spread_of_rows(x):
+    """Mean and variance of each row, from two parts of it; the first part is odd."""
+    tile, parts = loaded(x), nl.ndarray((x.shape[0], 12), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.bn_stats(dst=parts[:, 0:6], data=tile[:, 0:33])
+    nisa.bn_stats(dst=parts[:, 6:12], data=tile[:, 33:x.shape[1]])
+    result = nl.ndarray((x.shape[0], 2), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.bn_aggr(dst=result, data=parts)
+    return stored(result)
+
+
+def spread_first(x):
+    """The same in the first generation, whose results are new tiles."""
+    tile = first_nl.load(x)
+    result = first_isa.bn_aggr(first_isa.bn_stats(tile))
+    out = first_nl.ndarray(result.shape, dtype=x.dtype, buffer=first_nl.shared_hbm)
+    first_nl.store(out, result)
+    return out
+
+
+@nki.jit
+def largest(x, table):
+    """The eight largest of each row; where they were they become -1, and the table gives what stands there."""
+    tile, values = loaded(x), nl.ndarray((x.shape[0], 8), dtype=x.dtype, buffer=nl.sbuf)
+    places = nl.ndarray((x.shape[0], 8), dtype=nl.uint32, buffer=nl.sbuf)
+    nisa.max8(dst=values, src=tile)
+    nisa.nc_match_replace8(dst=tile, data=tile, vals=values, imm=-1.0, dst_idx=places)
+    looked_up = nl.ndarray((x.shape[0], 8), dtype=table.dtype, buffer=nl.sbuf)
+    nisa.nc_n_gather(dst=looked_up, data=loaded(table), indices=places)
+    return stored(tile), stored(places), stored(looked_up)
+
+
+@nki.jit
+def nonzero(x):
+    """Of the first row of each 16; the others of the result stay 0."""
+    tile = loaded(x)
+    places = nl.ndarray((x.shape[0], x.shape[1] + 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(places, 0)
+    nisa.nonzero_with_count(dst=places, src=tile, index_offset=100, padding_val=-1)
+    return stored(places)
