@@ -50,11 +50,11 @@ class CorpusTest(unittest.TestCase):
     def test_all_are_there(self):
         self.assertEqual(self.status, 0)
         self.assertEqual(sorted(self.rows), sorted(["scale", "halves", "square", "lonely", "add", "repeat", "unknown",
-                                                    "hangs", "huge", "cut_off"]))
+                                                    "hangs", "huge", "cut_off", "exchanged", "stuck"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (10, 5))
-        self.assertEqual(found["reference"], {"agrees": 4, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (12, 6))
+        self.assertEqual(found["reference"], {"agrees": 5, "differs": 1, "not compared": 0})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -65,6 +65,15 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(self.rows["scale"]["program"], "0 of 2")
         self.assertEqual(self.rows["square"]["through"], "square_wrapper")
         self.assertEqual(self.rows["repeat"]["trips"], {"trips": 4})
+
+    def test_cores(self):
+        """Programs that send to one another, and share HBM; what one of them gets from others is not followed."""
+        row = self.rows["exchanged"]
+        self.assertEqual((row["reference"]["state"], row["program"]), ("agrees", "0 of 2"))
+        self.assertEqual(row["operations"], 8)
+        if tally_program():
+            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "not followed"))
+        self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
 
     def test_smallest_call(self):
         """64 rows are filtered out, so 256 are the smallest: two trips."""
@@ -77,8 +86,8 @@ class CorpusTest(unittest.TestCase):
         self.assertIn("<b>halves</b>", (self.folder / "out/corpus.html").read_text(encoding="utf-8"))
 
     def test_not_traced(self):
-        for name, kind, place in [("unknown", "refused", "kernels/second.py:41"), ("hangs", "time limit", None),
-                                  ("huge", "too large", "kernels/second.py:59"),
+        for name, kind, place in [("unknown", "refused", "kernels/second.py:73"), ("hangs", "time limit", None),
+                                  ("huge", "too large", "kernels/second.py:91"),
                                   ("lonely", "no arguments", None), ("cut_off", "broken", "kernels/broken.py:6")]:
             row = self.rows[name]
             self.assertEqual((row["state"], row["problem"]["kind"]), ("not traced", kind), name)
@@ -103,7 +112,7 @@ class CorpusTest(unittest.TestCase):
         text = (self.folder / "out/corpus.html").read_text(encoding="utf-8")
         for row in self.document["kernels"]:
             self.assertIn(f"<b>{row['kernel']}</b>", text)
-        self.assertIn("kernels/second.py:41", text)
+        self.assertIn("kernels/second.py:73", text)
         self.assertNotRegex(text, r"""(src|href)=["'](https?:)?//""")
         self.assertEqual(text, page.html(self.document))
 
@@ -113,7 +122,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 10)
+        self.assertEqual(progress.count(": kept"), 12)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -131,7 +140,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (9, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (11, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

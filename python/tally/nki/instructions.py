@@ -443,6 +443,11 @@ def _nonzero(call):
                               key=(offset, padding)))]
 
 
+def _received(call):
+    """What another program of the grid sends, while it receives the source (tracer.py)."""
+    return [(call.dst, Opaque("what another core sends", lambda _: call.received, call.read(call.src)))]
+
+
 # ---- The table ------------------------------------------------------------------------------
 
 _TAIL1 = ", mask, dtype, engine, name"
@@ -529,6 +534,7 @@ INSTRUCTIONS = {
                     _statistics),
         Instruction("bn_aggr", "vector", "bn_aggr(n={n})", "data" + _TAIL1, "dst, data" + _TAIL2,
                     _aggregated),
+        Instruction("sendrecv", "gpsimd", "dma_copy(bytes={bytes})", "", "dst, src, received", _received),
         Instruction("nonzero_with_count", "gpsimd", "iota(n={n})", "",
                     "dst, src, index_offset, padding_val" + _TAIL2, _nonzero),
     ]

@@ -130,7 +130,10 @@ class Language:
         space = _space(buffer)
         if address is not None or getattr(buffer, "placed", False):
             self.tracer.recorder.obstacle("an explicit address: the tensor counts as memory of its own")
-        return self.tracer.allocate(shape, dtype or "float32", space, self.modern, name or None)
+        view = self.tracer.allocate(shape, dtype or "float32", space, self.modern, name or None)
+        if str(buffer) in ("hbm", "shared_hbm") and not view.memory.coordinates:
+            self.tracer.share(view.memory, (here(), len(self.tracer.hbm)))
+        return view
 
     def zeros(self, shape, dtype=None, buffer=None, name=None, **_):
         return self.tracer.zeros(shape, dtype or "float32", _space(buffer), self.modern, name or None)
@@ -394,13 +397,14 @@ def _isa(tracer, modern, base):
     isa.get_nc_version = lambda: 3
     isa.register_alloc = lambda x=None: _register(tracer, x)
     for name in ("move", "load", "store"):
-        setattr(isa, f"register_{name}", _register_function(tracer, f"{name}_register"))
-    isa.core_barrier = lambda *_, **__: tracer.recorder.obstacle("'core_barrier': order among cores is not modelled")
+        setattr(isa, f"register_{name}", _of_tracer(tracer, f"{name}_register"))
+    isa.sendrecv = _of_tracer(tracer, "sendrecv")
+    isa.core_barrier = _of_tracer(tracer, "core_barrier")
     isa.VirtualRegister = Register
     return isa
 
 
-def _register_function(tracer, name):
+def _of_tracer(tracer, name):
     return lambda *args, **given: getattr(tracer, name)(*args, **given)
 
 

@@ -118,9 +118,16 @@ def _result(tracer, block, name, ring, only_run):
 
 def _arrays(memories, buffers, which):
     """The numbers of memories in HBM by buffer; those made in loops have none of their own."""
-    return {memory.family.name if buffers is None else buffers[memory.family]: getattr(memory, which)
+    return {memory.family.name if buffers is None else buffers[memory.family]: _numbers(memory, which)
             for memory in memories
             if not memory.coordinates and (buffers is None or memory.family in buffers)}
+
+
+def _numbers(memory, which):
+    """The numbers; at the end, those that this program has written, if other programs write, too."""
+    if which == "first" or memory.own is None or memory.own.all():
+        return getattr(memory, which)
+    return np.where(memory.own.reshape(memory.shape), memory.data, np.nan)
 
 
 def _program(tracer):

@@ -44,6 +44,7 @@ class Tracer:
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
         self.inputs, self.hbm, self.unknown = [], [], unknown
+        self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
     # ---- Memory
 
@@ -75,7 +76,32 @@ class Tracer:
         view.memory.known = False
         view.memory.first = view.memory.data.copy()
         self.inputs.append(view.memory)
+        self.share(view.memory, (name, len(self.inputs)))
         return view
+
+    # ---- Other programs of the grid
+
+    def share(self, memory, key):
+        """Programs of a grid have one tensor in HBM, where each of them makes it."""
+        if self.cores is not None:
+            memory.data = self.cores.shared.setdefault((key, memory.shape), memory.data)
+            memory.own = np.zeros(memory.size, bool)
+
+    @property
+    def rank(self):
+        return int(np.ravel_multi_index(self.program, self.grid)) if self.grid else 0
+
+    def sendrecv(self, src, dst, send_to_rank, recv_from_rank, pipe_id=0, **_):
+        if self.cores is None:
+            refuse("'sendrecv' needs the other programs of the launch grid; 'tally-nki corpus' runs them")
+        self._before_read(src)
+        received = self.cores.exchange(self.rank, int(send_to_rank), int(recv_from_rank), pipe_id, np.array(src.read()))
+        return self.perform("sendrecv", True, (), dict(src=src, dst=dst, received=received))
+
+    def core_barrier(self, *_, **__):
+        if self.cores is not None:
+            self.recorder.obstacle("'core_barrier' computes with what other cores write: one program is traced")
+            self.cores.barrier(self.rank)
 
     # ---- Instructions
 

@@ -145,7 +145,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved", "never_known")
+                 "first", "version", "moved", "never_known", "own")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -162,6 +162,7 @@ class Memory:
         self.first = None  # of an input: its numbers before the kernel ran
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
+        self.own = None  # of a tensor that other programs write, too: where this one has written
         self.producer = None  # the operation whose result this is, and nothing else
 
     def __del__(self):
@@ -207,12 +208,21 @@ class View:
         return self._array()
 
     def write(self, values):
+        if self.memory.own is not None:
+            self._mark_own()
         values = self.memory.element.fit(values)
         if self.scattered is not None:
             self.memory.data.reshape(-1)[self.scattered] = values.reshape(self.shape)
         else:
             array = self._array()
             array[...] = values.reshape(self.shape) if values.size == array.size else values
+
+    def _mark_own(self):
+        own = self.memory.own
+        if self.scattered is not None:
+            own[self.scattered] = True
+        else:
+            np.ndarray(self.shape, bool, own, self.offset, self.strides)[...] = True
 
     def _array(self):
         data = self.memory.data

@@ -8,6 +8,7 @@ run as they are, while a call of a kernel goes to a recorder:
   standins.py   modules that drivers import and that are not installed: tests, element types, devices
   drivers.py    runs a driver case by case, as a runner of tests would
   recorder.py   what a call of a kernel does: it is noted, or traced; and comparisons with references
+  cores.py      the programs of a launch grid, run together
   child.py      the process that runs one driver, or traces one kernel, within its limits
   measure.py    what `tally` says of a traced kernel
   results.py    what is kept of earlier runs, and when it still holds

@@ -181,7 +181,11 @@ def _traced(order):
         _write(order["folder"], watcher.traced)
         if watcher.result is not None and not watcher.comparisons and problem:
             watcher.why_not = f"its driver ends before: {problem['text']}"
-        return {**answer, "summary": watcher.traced.summary.as_json(), "trips": _trips(watcher.traced.nodes),
+        summary = watcher.traced.summary.as_json()
+        for said in summary["obstacles"]:
+            if "file" in said:
+                said["file"] = _below(said["file"], place.root)
+        return {**answer, "summary": summary, "trips": _trips(watcher.traced.nodes),
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
                 "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
                 "problem": None}

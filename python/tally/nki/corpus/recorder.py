@@ -12,6 +12,7 @@ largest element of the reference.
 
 import copy
 import inspect
+import threading
 import types
 from enum import Enum
 from typing import NamedTuple
@@ -22,7 +23,10 @@ from ..elements import find_element
 from ..modules import Kernel
 from ..refusal import Refusal
 from ..trace import Raised, call, place_of_function, traced
+from ..tracer import Again, Tracer
+from ..tree import TooLarge
 from ..values import View
+from .cores import Cores, Stuck
 from .standins import Blank
 
 
@@ -42,25 +46,31 @@ class Switch:
     """The tracer of the kernel that runs, for modules that are made once."""
 
     def __init__(self):
-        self.tracer = None
+        self.local = threading.local()  # programs of a grid have a thread each
 
-    def __getattr__(self, name):
-        if self.tracer is None:
-            raise Refusal(f"'{name}' is asked for outside a kernel")
-        return getattr(self.tracer, name)
+    def put(self, tracer):
+        self.local.tracer = tracer
 
     def runs(self):
-        return self.tracer is not None
+        return getattr(self.local, "tracer", None) is not None
+
+    def __getattr__(self, name):
+        if not self.runs():
+            raise Refusal(f"'{name}' is asked for outside a kernel")
+        return getattr(self.local.tracer, name)
 
 
 class _Recorder:
     """The recorder of the tracer that runs."""
 
     def __init__(self, switch):
-        self.switch = switch
+        self.__dict__["switch"] = switch
 
     def __getattr__(self, name):
         return getattr(self.switch.recorder, name)
+
+    def __setattr__(self, name, value):
+        setattr(self.switch.recorder, name, value)
 
 
 def recorder_of(switch):
@@ -123,8 +133,8 @@ class Watcher:
     def _on_cores(self, function, given, grid, cores):
         try:
             return self._run(function, given, grid, only_run=False)
-        except Raised:
-            if grid or cores < 2:
+        except (Raised, Refusal) as error:
+            if grid or cores < 2 or isinstance(error, TooLarge):
                 raise
             return self._run(function, given, (cores,), only_run=False)
 
@@ -148,33 +158,44 @@ class Watcher:
     # ---- The second pass
 
     def _run(self, function, given, grid, only_run):
-        """The trace of one program, and the results of all."""
+        """The trace of the first program, and the results of all."""
         wants_torch = any(_is_tensor(value) for value in _leaves(given))
-        outputs, first = [], None
         grid = tuple(max(1, int(extent)) for extent in grid)
-        for program in np.ndindex(*grid):
-            done, views = self._program(function, given, grid, program, only_run or first is not None)
-            first = first or done
-            outputs.append(_arrays(views))
-        merged = _merged(outputs)
-        return first, _like(views, iter(merged), wants_torch, watched=not only_run)
+        others = list(np.ndindex(*grid))[1:]
+        unknown, views = {program: set() for program in others}, None
 
-    def _program(self, function, given, grid, program, only_run):
-        views = None
-
-        def run(tracer):
+        def run(first):
             nonlocal views
-            self.switch.tracer = tracer
-            try:
-                inputs = {key: _on_device(value, key, tracer, function) for key, value in given.items()}
-                views = call(function, inputs, self.root)
-            finally:
-                self.switch.tracer = None
+            tracers = [first] + [Tracer(self.target.limits, None, grid, program, unknown[program])
+                                 for program in others]
+            if not others:
+                views = self._program(function, given, first)
+                return function
+            cores = Cores(len(tracers))
+            for tracer in tracers:
+                tracer.cores = cores
+                tracer.recorder.interner.only_run = tracer is not first or only_run
+            results, errors = cores.run([lambda t=tracer: self._program(function, given, t) for tracer in tracers])
+            for program, error in zip(others, errors[1:]):
+                if isinstance(error, Again):
+                    unknown[program] |= error.places
+                    raise Again(set())
+            for error in sorted(filter(None, errors), key=lambda error: isinstance(error, Stuck)):
+                raise error
+            views = results[0]
             return function
 
-        limits, ring = self.target.limits, self.target.ring
-        done = traced(run, ring=ring, grid=grid, program=program, limits=limits, only_run=only_run)
-        return done, views
+        done = traced(run, ring=self.target.ring, grid=grid, program=(0,) * len(grid), limits=self.target.limits,
+                      only_run=only_run)
+        return done, _like(views, iter(_arrays(views)), wants_torch, watched=not only_run)
+
+    def _program(self, function, given, tracer):
+        self.switch.put(tracer)
+        try:
+            inputs = {key: _on_device(value, key, tracer, function) for key, value in given.items()}
+            return call(function, inputs, self.root)
+        finally:
+            self.switch.put(None)
 
     def compared(self, how, got, want, absolute, relative, to_largest=False):
         self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
@@ -310,16 +331,6 @@ def flat(value):
 
 def _arrays(views):
     return [np.array(view.read(), view.dtype.dtype) for view in flat(views) if isinstance(view, View)]
-
-
-def _merged(outputs):
-    """Results of several programs of a grid: each has written its part."""
-    first, *others = outputs
-    for other in others:
-        for into, part in zip(first, other):
-            written = ~np.isnan(part) if part.dtype.kind == "f" else part != 0
-            into[written] = part[written]
-    return first
 
 
 def _like(views, arrays, wants_torch, watched):

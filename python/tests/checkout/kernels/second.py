@@ -37,6 +37,38 @@ def repeat(x, count):
 
 
 @nki.jit
+def exchanged(x):
+    """Two cores: each doubles its half and sends it; the first one adds, behind a barrier, what is in HBM."""
+    assert nl.num_programs(0) == 2, "for two cores"
+    me, half = nl.program_id(0), x.shape[0] // 2
+    sent = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    mine = nl.ndarray((half, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    theirs = nl.ndarray((half, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=mine, src=x[nl.ds(me * half, half)])
+    nisa.tensor_scalar(dst=mine, data=mine, op0=nl.multiply, operand0=2.0)
+    nisa.sendrecv(src=mine, dst=theirs, send_to_rank=1 - me, recv_from_rank=1 - me, pipe_id=0)
+    nisa.dma_copy(dst=sent[nl.ds(me * half, half)], src=theirs)
+    nisa.core_barrier(sent, (0, 1))
+    if me == 0:
+        for i in range(2):
+            tile = nl.ndarray((half, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=sent[nl.ds(i * half, half)])
+            nisa.dma_copy(dst=out[nl.ds(i * half, half)], src=tile)
+    return out
+
+
+@nki.jit
+def stuck(x):
+    """The second core never sends."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    if nl.program_id(0) == 0:
+        nisa.sendrecv(src=tile, dst=tile, send_to_rank=1, recv_from_rank=1, pipe_id=0)
+    return x
+
+
+@nki.jit
 def unknown(x):
     nisa.frobnicate(dst=x, src=x)
     return x

@@ -5,12 +5,13 @@ import neuronxcc.nki as nki
 import numpy as np
 import pytest
 from kernels.first import square
-from kernels.second import add, hangs, huge, repeat, unknown
+from kernels.second import add, exchanged, hangs, huge, repeat, stuck, unknown
 
 
 class Ask:
-    def __init__(self, kernel, arguments, golden, rtol):
+    def __init__(self, kernel, arguments, golden, rtol, cores=1):
         self.kernel, self.arguments, self.golden, self.rtol = kernel, arguments, golden, rtol
+        self.cores = cores
 
 
 def valid(rows, columns):
@@ -41,6 +42,15 @@ def test_repeat():
     x = np.random.rand(512, 32).astype(np.float32)
     out = repeat(x, np.full((1, 1), 4, np.int32))
     np.testing.assert_allclose(out, x + 1, rtol=1e-5)
+
+
+def test_exchanged(runner):
+    x = np.random.rand(64, 32).astype(np.float32)
+    runner.execute(Ask(exchanged, {"x": x}, {"out": np.concatenate([2 * x[32:], 2 * x[:32]])}, 1e-6, cores=2))
+
+
+def test_stuck():
+    stuck[2](np.zeros((64, 32), np.float32))
 
 
 def test_unknown():
