@@ -303,6 +303,16 @@ class ChipTest(KernelTest):
         self.computed(trace("chip", "nonzero", x=x), [want])
 
 
+    def test_skipping(self):
+        x = support.random(64, 8)
+        rows = np.arange(128, dtype=np.int32)[:, None] - 32  # 64 of them are in x
+        inside = (rows >= 0) & (rows < 64)
+        tile = np.where(inside, x[np.clip(rows[:, 0], 0, 63)], np.float32(5))
+        for start, first in ((-1000, np.zeros_like(tile)), (0, tile), (1000, np.zeros_like(tile))):
+            self.computed(trace("chip", "skipping", x=x, rows=rows, start=one(start)),
+                          [np.concatenate([first, tile])])
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 

@@ -20,7 +20,7 @@ import numpy as np
 from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
                           Transpose, find_operator, find_reduction)
 from .refusal import Refusal
-from .values import Register, View
+from .values import Register, View, reshaped
 
 
 class Instruction(NamedTuple):
@@ -55,9 +55,13 @@ class Call:
         """A tile that meets another element by element, in the other's shape: the device looks at how
         many elements a partition has, and not at their axes."""
         same = isinstance(view, View) and isinstance(other, View) and view.shape != other.shape
-        if same and view.shape[:1] == other.shape[:1] and view.size == other.size:
-            view = view.reshape(other.shape)
-        return self.read(view)
+        if not same or view.shape[:1] != other.shape[:1] or view.size != other.size:
+            return self.read(view)
+        if reshaped(view.shape, view.strides, other.shape) is not None:
+            return self.read(view.reshape(other.shape))
+        shape = other.shape
+        return Opaque("an operand in another shape, which repeats along an inner axis",
+                      lambda x: x.reshape(shape), self.read(view), key=shape, shape=shape)
 
     def operand(self, value):
         """A tile, or a number that is the same for all elements."""
@@ -87,6 +91,10 @@ def _free_axes(view):
 
 
 def _copy(call):
+    if isinstance(call.src, View) and call.src.outside is not None and call.oob_mode == "skip":
+        outside = call.src.outside
+        return [(call.dst, Opaque("a copy that skips what is outside", lambda x, old: np.where(
+            outside.reshape(x.shape), old.reshape(x.shape), x), call.read(call.src), call.read(call.dst)))]
     if isinstance(call.src, View) and call.src.gathers_rows():
         return [(call.dst, Gather(call.read(call.src), call.read(call.src.sources[-1])))]
     return [(call.dst, call.read(call.src))]

@@ -145,7 +145,12 @@ class Tracer:
                        for view, (_, expression) in zip(targets, results)]
             if 0 in limits:
                 return new if new is not None else targets[0]
-        values = self._values(row, results, reads)
+        # On the device, a copy to or from addresses beyond a tensor does nothing, if it may be skipped.
+        leaving = [view for view in [*reads, *targets] if call.oob_mode == "skip" and view.leaves()]
+        skipped = bool(leaving)
+        if any(not view.unknown for view in leaving):
+            return targets[0]  # wherever the kernel runs
+        values = [None] * len(targets) if skipped else self._values(row, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
                               tuple(expression for _, expression in results), here(),
@@ -205,6 +210,8 @@ class Tracer:
             operation.accesses.append((role, target, flag))
 
     def _store(self, operation, target, value, flag):
+        if value is None:
+            return
         value = np.asarray(value)
         if value.size != target.size:
             try:

@@ -132,11 +132,10 @@ class Recorder:
         """The head and the numbers of an operation that nothing changes any more."""
         tiles, numbers, kinds = [], [], []
         for role, view, flag in operation.accesses:
-            memory, box = view.memory, view.box()
-            whole = view.unknown
-            family = memory.family
-            tiles.append(Tile(role, family, None if whole else box.counts, None if whole else box.steps,
-                              box.exact and not whole, box.ordered and not whole, box.shape, whole))
+            memory, whole = view.memory, view.unknown
+            box, family = None if whole else view.box(), memory.family
+            tiles.append(Tile(role, family, None, None, False, False, view.shape, True) if whole else
+                         Tile(role, family, box.counts, box.steps, box.exact, box.ordered, box.shape, False))
             numbers += memory.coordinates
             kinds += [rollup.PLAIN] * len(memory.coordinates)
             if not whole:

@@ -176,12 +176,13 @@ def whole(memory):
 class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
-    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered")
+    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside")
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
+        self.outside = None  # of scattered elements: which have no place in the memory
 
     # What kernels ask of a tensor.
     dtype = property(lambda self: self.memory.element)
@@ -211,7 +212,10 @@ class View:
         if self.memory.own is not None:
             self._mark_own()
         values = self.memory.element.fit(values)
-        if self.scattered is not None:
+        if self.outside is not None:
+            there = ~self.outside
+            self.memory.data.reshape(-1)[self.scattered[there]] = values.reshape(self.shape)[there]
+        elif self.scattered is not None:
             self.memory.data.reshape(-1)[self.scattered] = values.reshape(self.shape)
         else:
             array = self._array()
@@ -290,6 +294,8 @@ class View:
         return self.memory.tracer.add_to(self, other)
 
     def __bool__(self):
+        if self.memory.modern:
+            return True  # it has no comparisons, so kernels ask whether there is a tensor at all
         refuse("a Python condition on a tensor: its numbers are not known before the kernel runs")
 
     def reshape(self, *shape):
@@ -383,8 +389,17 @@ class View:
         index = offset + np.asarray(by.read()).reshape(-1)[:shape[0]].astype(np.int64) * unit
         for count, stride in zip(shape[1:], strides[1:]):
             index = index[..., None] + np.arange(count) * stride
-        index = np.clip(index, 0, self.memory.size - 1)
-        return View(self.memory, offset, shape, strides, True, self.sources + (by,), index)
+        inside = np.clip(index, 0, self.memory.size - 1)
+        view = View(self.memory, offset, shape, strides, True, self.sources + (by,), inside)
+        if (inside != index).any():
+            view.outside = inside != index
+        return view
+
+    def leaves(self):
+        """Whether an address from memory leads out of the tensor, as a whole."""
+        first = self.offset + sum(min(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
+        last = self.offset + sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
+        return self.scattered is None and not 0 <= first <= last < self.memory.size
 
     def gathers_rows(self):
         """Whether each partition is a whole row of the memory, at an index from memory."""

@@ -86,3 +86,20 @@ def nonzero(x):
     nisa.memset(places, 0)
     nisa.nonzero_with_count(dst=places, src=tile, index_offset=100, padding_val=-1)
     return stored(places)
+
+
+@nki.jit
+def skipping(x, rows, start):
+    """Rows by a table with entries beyond the tensor, and a copy to an address beyond it."""
+    tile, table = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf), loaded(rows)
+    nisa.memset(tile, 5.0)
+    nisa.dma_copy(tile, x.ap([[x.shape[1], 128], [1, x.shape[1]]], vector_offset=table, indirect_dim=0),
+                  oob_mode=nisa.oob_mode.skip)
+    out = nl.ndarray((256, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    both = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(both, 0.0)
+    nisa.dma_copy(out[0:128], both)
+    nisa.dma_copy(out[128:256], tile)
+    nisa.dma_copy(out.ap([[x.shape[1], 128], [1, x.shape[1]]], scalar_offset=loaded(start), indirect_dim=0), tile,
+                  oob_mode=nisa.oob_mode.skip)
+    return out

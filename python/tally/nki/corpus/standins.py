@@ -169,7 +169,7 @@ def _element_types():
         module.__dict__.update(ELEMENTS)
         module.static_cast, module.is_float_type = _static_cast, _is_float
         module.__getattr__ = lambda missing, name=name: _unknown_type(name, missing)
-        module.finfo, module.iinfo = _limits, np.iinfo
+        module.finfo, module.iinfo, module.sizeinbytes = _limits, np.iinfo, _bytes
     return modules
 
 
@@ -187,6 +187,11 @@ class _UnknownType:
 
     def __repr__(self):
         return self.name
+
+
+def _bytes(dtype):
+    element = find_element(dtype)
+    return element.itemsize if element is not None else np.dtype(dtype).itemsize
 
 
 def _limits(dtype):
