@@ -109,8 +109,11 @@ void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
   uint32_t number = current = order.issue(queue);
   checkDeps(queue, instance);
   if (subject.datapath) {
-    subject.datapath->footprint(instance).forEach(
-        [&](CellId cell, AccessKind kind) { checkCell(cell, queue, instance, number, kind); });
+    // An instruction may read and write a cell. Its own marks must not hide what others of its
+    // queue have left there, so all of its accesses are compared before the first one counts.
+    const Footprint &touched = subject.datapath->footprint(instance);
+    touched.forEach([&](CellId cell, AccessKind kind) { checkCell(cell, queue, instance, kind); });
+    touched.forEach([&](CellId cell, AccessKind kind) { marksOf(cell, queue)[kind] = number; });
   }
   std::vector<uint32_t> &own = numbers[instance.instr];
   own.resize(std::max<size_t>(own.size(), instance.run + 1), 0);
@@ -195,17 +198,13 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
 }
 
 /// Instructions of a queue finish in order, so the last ones speak for all.
-void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number,
-                        AccessKind kind) {
-  CellMarks *own = nullptr;
-  for (auto &[markedBy, marks] : cells[cell.value]) {
+void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, AccessKind kind) {
+  for (const auto &[markedBy, marks] : cells[cell.value]) {
     bool sameQueue = markedBy == queue;
-    own = sameQueue ? &marks : own;
     uint32_t writer =
         marks.writerBefore(kind, sameQueue && subject.kernel.queues[queue].addsInOrder);
     for (uint32_t earlier : {writer, marks.readerBefore(kind)}) {
-      // The same instruction may read and write a cell.
-      if (earlier == 0 || (sameQueue && earlier == number)) {
+      if (earlier == 0) {
         continue;
       }
       needed[markedBy] = std::max(needed[markedBy], earlier);
@@ -218,10 +217,15 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
       }
     }
   }
-  if (!own) {
-    own = &cells[cell.value].emplace_back(queue, CellMarks()).second;
+}
+
+CellMarks &RaceRun::marksOf(CellId cell, QueueId queue) {
+  for (auto &[markedBy, marks] : cells[cell.value]) {
+    if (markedBy == queue) {
+      return marks;
+    }
   }
-  (*own)[kind] = number;
+  return cells[cell.value].emplace_back(queue, CellMarks()).second;
 }
 
 //===----------------------------------------------------------------------===//

@@ -166,7 +166,8 @@ private:
   uint32_t currentOp(EngineId engine) const;
   uint32_t opOfInstance(QueueId queue, uint32_t number) const;
   void checkDeps(QueueId queue, Instance instance);
-  void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
+  void checkCell(CellId cell, QueueId queue, Instance instance, AccessKind kind);
+  CellMarks &marksOf(CellId cell, QueueId queue);
   bool isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const;
   void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);

@@ -132,13 +132,20 @@ private:
     }
   }
 
-  /// Whether `a` writes what `b` touches.
+  /// Whether `a` changes what `b` touches. Sums of a queue that adds in order follow one another.
   bool conflict(Instance a, Instance b) const {
     const Footprint &fa = datapath->footprint(a), &fb = datapath->footprint(b);
-    std::set<CellId> touched(fb.reads.begin(), fb.reads.end());
-    touched.insert(fb.writes.begin(), fb.writes.end());
-    return std::any_of(fa.writes.begin(), fa.writes.end(),
-                       [&](CellId cell) { return touched.contains(cell); });
+    const QueueId queue = kernel.instrs[a.instr].queue;
+    bool addUp = queue == kernel.instrs[b.instr].queue && kernel.queues[queue].addsInOrder;
+    std::set<CellId> other(fb.reads.begin(), fb.reads.end());
+    other.insert(fb.writes.begin(), fb.writes.end());
+    std::set<CellId> sums(fb.accumulates.begin(), fb.accumulates.end());
+    return std::ranges::any_of(
+               fa.writes,
+               [&](CellId cell) { return other.contains(cell) || sums.contains(cell); }) ||
+           std::ranges::any_of(fa.accumulates, [&](CellId cell) {
+             return other.contains(cell) || (!addUp && sums.contains(cell));
+           });
   }
 
   const ImplSystem &system;
@@ -337,6 +344,7 @@ Tally compareAll(Strategy strategy, uint32_t count, bool overlap = true) {
 } // namespace
 
 /// A few instructions around one ring of two slots, and some of the dependences that this needs.
+/// Each has one or two accesses, so that some change a slot in place.
 Kernel randomAccesses(fuzz::Random &random) {
   KernelBuilder b("accesses");
   std::vector<QueueId> queues;
@@ -354,8 +362,11 @@ Kernel randomAccesses(fuzz::Random &random) {
   std::vector<InstrId> instrs;
   for (uint32_t i = 0; i < 2 + random.below(2); ++i) {
     instrs.push_back(b.instr(fmt::format("i{}", i), queues[random.below(queues.size())]));
-    b.access(random.below(2) == 0 ? AccessKind::Read : AccessKind::Write, x,
-             tiles[random.below(std::size(tiles))]);
+    static constexpr AccessKind kinds[] = {AccessKind::Read, AccessKind::Write,
+                                           AccessKind::Accumulate};
+    for (uint64_t accesses = 1 + random.below(2); accesses > 0; --accesses) {
+      b.access(kinds[random.below(std::size(kinds))], x, tiles[random.below(std::size(tiles))]);
+    }
   }
   b.endLoop();
   for (uint32_t i = 0; i < 2 + random.below(5); ++i) {

@@ -4,7 +4,7 @@
 usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
 
 One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
-both, under one choice of trips. With it come a kernel in which two conflict in few runs only, and code written by hand
+both, under one choice of trips. With it come a kernel in which two conflict in few runs only, one that changes tiles in place, and code written by hand
 that is wrong only beyond a number in it, or with no branch taken. The same code stands in one
 file with that of another kernel, with trips for each, which must be judged as alone. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
@@ -28,7 +28,7 @@ import time
 import documents
 from campaign import compile_kernel, draw_case, ways_of
 from choices import choose
-from draw import draw_machine, draw_rare, draw_turning
+from draw import draw_in_place, draw_machine, draw_rare, draw_turning
 from judge import NO, YES, judge
 from mutants import KINDS, mutants
 from tiles import values_of
@@ -117,6 +117,14 @@ def rare_subjects(tally, seed):
         yield Subject(document, Choice({loop: [count] for loop, count in trips.items()}, {}, {}), "two that hardly ever meet")
 
 
+def in_place_subjects(tally, seed):
+    source = random.Random(f"in place {seed}")
+    kernel, trips = draw_in_place(source, f"in_place{seed}")
+    document = compiled_code(tally, kernel, draw_machine(source)[0], ["--deps=written"])
+    if document:
+        yield Subject(document, Choice({loop: [count] for loop, count in trips.items()}, {}, {}), "tiles that are changed in place")
+
+
 def turning_subjects(seed):
     source = random.Random(f"turning {seed}")
     document, trips, takes = draw_turning(source, f"turning{seed}")
@@ -199,7 +207,8 @@ def contradictions(tally, subject):
 
 
 def all_subjects(tally, seed):
-    return itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed), turning_subjects(seed))
+    return itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed), in_place_subjects(tally, seed),
+                           turning_subjects(seed))
 
 
 def check_seed(tally, seed):

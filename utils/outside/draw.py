@@ -572,6 +572,27 @@ def draw_narrow(random, name):
     return kernel, bits
 
 
+def draw_in_place(random, name):
+    """A ring of two in a loop, which instructions of two engines read, write, and change in place, with a few dependences of
+    any kind; and trips. Other kernels seldom have one instruction that touches the same tile in several ways.
+    """
+    trips = {"A": random.randrange(1, 5)}
+    body = []
+    for number in range(random.randrange(2, 5)):
+        tile = f"X[{random.choice(('0', 'A mod 2', '(A + 1) mod 2'))}]"
+        kinds = random.choice((("reads",), ("writes",), ("reads", "writes"), ("reads", "writes"), ("reads", "accumulates")))
+        body.append({"instr": f"i{number}", "queue": random.choice(("dma", "dma", "act"))} | {kind: [tile] for kind in kinds})
+    pairs = [(first, second) for second in range(len(body)) for first in range(len(body))]
+    dependences = []
+    for first, second in random.sample(pairs, random.randrange(1, 3)):
+        distance = {} if first < second and random.random() < 0.6 else {"distance": {"A": 1}}
+        dependences.append({"producer": f"i{first}", "consumer": f"i{second}"} | distance)
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [{"name": "dma"}, {"name": "act"}],
+              "buffers": [{"name": "X", "shape": [2]}], "dependences": dependences,
+              "body": [{"loop": "A", "trips": {"value": "n", "max": 60}, "body": body}]}
+    return kernel, trips
+
+
 def draw_rare(random, name):
     """Two accesses that conflict in few runs only, by the numbers in their guards and by equations between their tiles, with no
     dependence between them; and trips with which they do. Other kernels have guards that hold in short runs.
