@@ -39,7 +39,9 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Code *wri
   }
   Compiled compiled;
   compiled.code = *written;
-  compiled.code.strategy = Strategy::Manual;
+  if (written->strategy != Strategy::Unrolled) { // only such code may repeat instructions
+    compiled.code.strategy = Strategy::Manual;
+  }
   compiled.code.machine = machine.name;
   compiled.code.rules = rulesOf(machine);
   verifyCode(kernel, compiled.code, diagnostics);
