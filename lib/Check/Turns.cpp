@@ -318,11 +318,11 @@ Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, Run
   for (EngineId engine : kernel.engines.ids()) {
     turnAt[engine].assign(code.engines[engine].ops.size(), noTurn);
     addNumbers(bounds, engine);
-    if (code.strategy == Strategy::Manual) {
+    if (!code.isCompiled) {
       addLimits(bounds, engine);
     }
   }
-  if (code.strategy == Strategy::Manual) {
+  if (!code.isCompiled) {
     addSemaphores(bounds);
   }
   addDrifts(longest);
@@ -339,8 +339,7 @@ void Turns::addNumbers(const Bounds &bounds, EngineId engine) {
   const std::vector<Op> &ops = code.engines[engine].ops;
   std::vector<bool> mayWrap(code.engines[engine].registers.size(), false);
   for (uint32_t reg = 0; reg < mayWrap.size(); ++reg) {
-    mayWrap[reg] =
-        code.strategy == Strategy::Manual && bounds.mayWrap(engine, Operand::reg(RegId(reg)));
+    mayWrap[reg] = !code.isCompiled && bounds.mayWrap(engine, Operand::reg(RegId(reg)));
   }
   const RegisterForms forms(code.engines[engine], machine, mayWrap);
   for (uint32_t at = 0; at < ops.size(); ++at) {
@@ -356,7 +355,7 @@ void Turns::addNumbers(const Bounds &bounds, EngineId engine) {
       add(turn);
     }
   }
-  if (code.strategy == Strategy::Manual) {
+  if (!code.isCompiled) {
     for (uint32_t at : forms.openUses()) {
       addOpen(engine, at);
     }

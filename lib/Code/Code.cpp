@@ -140,6 +140,22 @@ std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
   return inside;
 }
 
+bool isSameCode(const Code &a, const Code &b) {
+  auto doesSame = [&](Op x, Op y) {
+    x.numReasons = y.numReasons = 0;
+    x.firstReason = y.firstReason = 0;
+    bool isBarrier = x.kind == OpKind::BarrierBegin || x.kind == OpKind::BarrierEnd;
+    if (isBarrier && x.kind == y.kind) { // code that is read numbers them in the order of the text
+      return a.barriers[x.barrier()] == b.barriers[y.barrier()];
+    }
+    return x == y;
+  };
+  auto isSameProgram = [&](const EngineProgram &x, const EngineProgram &y) {
+    return x.engine == y.engine && std::ranges::equal(x.ops, y.ops, doesSame);
+  };
+  return std::ranges::equal(a.engines, b.engines, isSameProgram);
+}
+
 IdVector<SemaId, bool> waitedFor(const Code &code) {
   IdVector<SemaId, bool> waited(code.semaphores.size(), false);
   for (const EngineProgram &program : code.engines) {

@@ -341,7 +341,11 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
   bool manual = request.strategy == Strategy::Manual;
   std::optional<Compiled> compiled = manual ? keepWritten(kernel, written, machine, diagnostics)
                                             : plan(kernel, request, machine, diagnostics);
-  return diagnostics.hasErrors() ? std::nullopt : std::move(compiled);
+  if (diagnostics.hasErrors() || !compiled) {
+    return std::nullopt;
+  }
+  compiled->code.isCompiled = !manual;
+  return compiled;
 }
 
 std::string strategyLabel(std::string_view asked, const Code &code) {

@@ -144,10 +144,16 @@ void NeverDone::conclude(const std::vector<std::string> &unpassed) {
   noteUnowed();
   // Beyond a number that hand-written code can pass, it was not tried. Counters of compiled code
   // are the compiler's to bound.
-  bool isWritten = subject.code.strategy == Strategy::Manual;
+  bool isWritten = !subject.code.isCompiled;
   for (const std::string &text : unpassed) {
     note("never_passed", text, isWritten ? text : "");
     isDoubtful |= isWritten;
+  }
+  if (isWritten && !unpassed.empty() && subject.code.strategy != Strategy::Manual) {
+    never.push_back(
+        fmt::format("strategy '{}' makes other code of this kernel, so that what it "
+                    "counts may be wrong; if it was compiled with options, give them, too",
+                    toString(subject.code.strategy)));
   }
   if (leavesOut) {
     never.emplace_back("there are more pairs of accesses than were looked at");

@@ -138,14 +138,16 @@ private:
     if (!compiled) {
       return false;
     }
+    compiled->code.strategy = loaded.code->strategy;
+    compiled->plan.decisions.strategy = Strategy::Manual;
+    std::optional<Compiled> made = compiledAgain(loaded, request);
+    compiled->code.isCompiled = made && isSameCode(made->code, compiled->code);
     for (const std::string &option : compileFlags(options.common)) {
-      if (isIdle(loaded.kernel, option, areFound)) {
+      if (!compiled->code.isCompiled && isIdle(loaded.kernel, option, areFound)) {
         session.warnIdle(loaded.kernel, option, "its code is kept as it is written");
       }
     }
-    compiled->code.strategy = loaded.code->strategy;
-    compiled->plan.decisions.strategy = Strategy::Manual;
-    std::optional<SyncPlan> promised = promiseOf(loaded, request);
+    std::optional<SyncPlan> promised = promiseOf(std::move(made));
     if (options.asksWritten && !issuesAll(loaded.kernel, compiled->code)) {
       end(Exit::No);
     }
@@ -219,16 +221,20 @@ private:
             diagnostics.reason()};
   }
 
-  /// The plan of the strategy that written code names, if that one promises to be exact.
-  std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, Request &request) {
+  /// What the strategy that read code names makes of its kernel now.
+  std::optional<Compiled> compiledAgain(const LoadedKernel &loaded, Request &request) {
     request.strategy = loaded.code->strategy;
-    if (request.strategy == Strategy::Manual || request.strategy == Strategy::Barrier ||
-        request.strategy == Strategy::Ideal) {
+    if (request.strategy == Strategy::Manual || request.strategy == Strategy::Ideal) {
       return {};
     }
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
-    std::optional<Compiled> compiled = compile(loaded.kernel, request, machine, ignored);
-    return compiled ? std::optional(std::move(compiled->plan)) : std::nullopt;
+    return compile(loaded.kernel, request, machine, ignored);
+  }
+
+  /// Its plan, if the strategy promises to be exact.
+  static std::optional<SyncPlan> promiseOf(std::optional<Compiled> made) {
+    bool isExact = made && made->plan.decisions.strategy != Strategy::Barrier;
+    return isExact ? std::optional(std::move(made->plan)) : std::nullopt;
   }
 
   static bool promisesExactness(const SyncPlan &plan) { return plan.barriers.empty(); }

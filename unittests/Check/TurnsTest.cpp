@@ -113,7 +113,7 @@ TEST(Turns, CountersOfEightBitsAreRunBeyondTheirLimit) {
   ASSERT_EQ(turns.all().size(), 2u); // of the semaphore and of the register
   EXPECT_EQ(tripsTried(kernel, turns), (std::vector<uint64_t>{255, 256, 257}));
   Code compiled = code;
-  compiled.strategy = Strategy::PerLoop;
+  compiled.isCompiled = true;
   EXPECT_TRUE(Turns(kernel, compiled, machine, nothingGiven(kernel)).all().empty());
 }
 

@@ -175,7 +175,8 @@ struct EngineProgram {
 };
 
 struct Code {
-  Strategy strategy = Strategy::Manual; ///< how it was made
+  Strategy strategy = Strategy::Manual; ///< how it was made, or is said to have been made
+  bool isCompiled = false; ///< what bounds its counters is known; else anybody may have written it
   std::string machine;
   /// The rules of that machine; none if the code was read from a form that does not hold them.
   std::optional<MachineRules> rules;
@@ -232,6 +233,9 @@ CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionByt
 
 /// Of an engine: which operations stand inside the code of a barrier.
 std::vector<bool> insideBarriers(const std::vector<Op> &ops);
+
+/// Whether engines do the same; names, and reasons for waits, do not matter.
+bool isSameCode(const Code &a, const Code &b);
 
 /// On which semaphores some engine waits; others order nothing.
 IdVector<SemaId, bool> waitedFor(const Code &code);
