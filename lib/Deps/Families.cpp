@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace tally::deps {
 
@@ -154,6 +155,7 @@ Families::Families(const Kernel &kernel, const LoopsAlike &alike, const TileBoxe
   for (uint32_t touch = 0; touch < touches.size(); ++touch) {
     add(touch);
   }
+  joinByText();
   invite();
   giveUpFragments();
 }
@@ -183,17 +185,74 @@ Families::Member Families::join(TileId tile) {
     family.members.push_back(static_cast<uint32_t>(members.size()));
     member.family = found->second;
     member.party = family.party;
-    member.firstPiece = static_cast<uint32_t>(pieces.size());
-    member.numPieces = static_cast<uint32_t>(slot->pieces.size());
-    for (const SlotPiece &piece : slot->pieces) {
-      pieces.push_back({piece.offset, static_cast<uint32_t>(inside.size())});
-      inside.insert(inside.end(), piece.inside.begin(), piece.inside.end());
-    }
+    addPieces(member, slot->pieces);
   } else {
     member.party = newParty();
   }
   parties[member.party].hull = around(parties[member.party].hull, tiles[tile].hull);
   return member;
+}
+
+/// Tiles of which no more is known than that others have the same text.
+void Families::joinByText() {
+  std::map<SlotFamily, std::vector<uint32_t>> alone; // numbers of members
+  for (uint32_t number = 0; number < members.size(); ++number) {
+    if (members[number].family == none) {
+      const TileBox &tile = tiles[members[number].tile];
+      if (std::optional<SlotFamily> family = sameTextAs(kernel, tiles, tile)) {
+        alone[*family].push_back(number);
+      }
+    }
+  }
+  for (const auto &[shape, together] : alone) {
+    if (!mayCover(together)) {
+      continue;
+    }
+    families.push_back({shape, newParty()});
+    for (uint32_t number : together) {
+      moveTo(static_cast<uint32_t>(families.size() - 1), number);
+    }
+    std::ranges::sort(parties[families.back().party].touches);
+  }
+  hasOthers = std::ranges::any_of(members, [](const Member &m) { return m.family == none; });
+}
+
+/// Whether one of them may write over what another one touches.
+bool Families::mayCover(const std::vector<uint32_t> &together) const {
+  size_t numTouches = 0;
+  bool writes = false;
+  for (uint32_t number : together) {
+    const std::vector<uint32_t> &ofOne = parties[members[number].party].touches;
+    numTouches += ofOne.size();
+    writes |= std::ranges::any_of(ofOne, [&](uint32_t touch) {
+      return kernel.accesses[touches[touch].access].kind != AccessKind::Read;
+    });
+  }
+  return writes && numTouches > 1;
+}
+
+/// A member that was alone.
+void Families::moveTo(uint32_t family, uint32_t number) {
+  Member &member = members[number];
+  Party alone = std::exchange(parties[member.party], {});
+  member.family = family;
+  member.place = static_cast<uint32_t>(families[family].members.size());
+  member.party = families[family].party;
+  families[family].members.push_back(number);
+  std::span<const Bounds> box = boxOf(tiles[member.tile]);
+  addPieces(member, {{0, {box.begin(), box.end()}}});
+  Party &party = parties[member.party];
+  party.hull = around(party.hull, alone.hull);
+  party.touches.insert(party.touches.end(), alone.touches.begin(), alone.touches.end());
+}
+
+void Families::addPieces(Member &member, const std::vector<SlotPiece> &added) {
+  member.firstPiece = static_cast<uint32_t>(pieces.size());
+  member.numPieces = static_cast<uint32_t>(added.size());
+  for (const SlotPiece &piece : added) {
+    pieces.push_back({piece.offset, static_cast<uint32_t>(inside.size())});
+    inside.insert(inside.end(), piece.inside.begin(), piece.inside.end());
+  }
 }
 
 uint32_t Families::newParty() {
@@ -331,8 +390,8 @@ private:
         !std::all_of(uses.begin(), uses.end(), isGuest)) {
       uint32_t number = static_cast<uint32_t>(&family - all.families.data());
       forReaching(
-          all.kernel, all.alike, {family.shape.loop, family.shape.length}, uses,
-          [&](const PlaceUse &producer, const PlaceUse &consumer) {
+          all.kernel, all.alike, {family.shape.loop, family.shape.length, family.shape.fixedIn},
+          uses, [&](const PlaceUse &producer, const PlaceUse &consumer) {
             found.push_back(
                 {{producer.instr, consumer.instr, producer.access, consumer.access}, number});
           });

@@ -115,6 +115,10 @@ private:
 
   void add(uint32_t touch);
   Member join(TileId tile);
+  void joinByText();
+  bool mayCover(const std::vector<uint32_t> &together) const;
+  void moveTo(uint32_t family, uint32_t number);
+  void addPieces(Member &member, const std::vector<SlotPiece> &added);
   uint32_t newParty();
   void invite();
   void giveUpFragments();

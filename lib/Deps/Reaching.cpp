@@ -98,7 +98,8 @@ struct Body {
 struct Layer {
   const Left &left;
   const Layer *below;
-  bool isSure; ///< all runs that get here have passed it
+  bool isSure;              ///< all runs that get here have passed it
+  bool isElsewhere = false; ///< the place was another one there
 };
 
 class Place {
@@ -224,6 +225,36 @@ private:
       }
       pass(body.leaves, last, item);
     }
+    if (moves(body)) {
+      body.leaves.hides = false;
+      std::erase_if(body.leaves.writers,
+                    [](const Left::Touch &touch) { return touch.use->isGuest; });
+      std::erase_if(body.leaves.readers,
+                    [](const Left::Touch &touch) { return touch.use->isGuest; });
+      addGuests(body.leaves, body);
+    }
+  }
+
+  /// Whether the place is any other one in the next run of a body.
+  bool moves(const Body &body) const { return ring.moves.valid() && body.loop == ring.moves; }
+
+  /// All in a body: what was written over in one iteration may be where guests have not been.
+  static void addGuests(Left &left, const Body &body) {
+    for (const Body::Item &item : body.items) {
+      for (const PlaceUse &use : item.uses) {
+        if (use.isGuest) {
+          (use.writes ? left.writers : left.readers).push_back({&use, left.now});
+        }
+      }
+      for (const std::unique_ptr<Body> &phase : item.phases) {
+        addGuests(left, *phase);
+      }
+      for (const std::unique_ptr<Body> &branch : item.branches) {
+        if (branch) {
+          addGuests(left, *branch);
+        }
+      }
+    }
   }
 
   /// The last read of each queue among those directly in a body, by its place among the readers.
@@ -346,7 +377,8 @@ private:
       }
       for (const std::unique_ptr<Body> &branch : item.branches) {
         if (branch) {
-          walk(*branch, &here);
+          Layer elsewhere{nothing, &here, false, true};
+          walk(*branch, moves(*branch) ? &elsewhere : &here);
         }
       }
       walkLoop(item, here);
@@ -369,14 +401,24 @@ private:
           earlier.hides = leaves.hides;
         }
       }
-      Layer around{earlier, &before, false}; // the first iterations see what was before the loop
+      // The first iterations see what was before the loop.
+      Layer around{earlier, &before, false, moves(*item.phases[n])};
       walk(*item.phases[n], &around);
     }
   }
 
   void meet(const Layer &nearest, std::span<const PlaceUse> uses) {
     Left passed; // what is nearer than a layer, and has surely been passed
-    for (const Layer *layer = &nearest; layer && !passed.hides; layer = layer->below) {
+    for (const Layer *layer = &nearest; layer; layer = layer->below) {
+      if (layer->isElsewhere && uses[0].isGuest) {
+        passed = {};
+      }
+      if (passed.hides && !(uses[0].isGuest && ring.moves.valid())) {
+        return;
+      }
+      if (passed.hides) {
+        continue;
+      }
       for (const PlaceUse &use : uses) {
         visitAll(layer->left, layer->left.writers, passed, use);
         if (use.writes) {
@@ -409,6 +451,7 @@ private:
   const LoopsAlike &alike;
   PlaceRing ring;
   std::vector<int64_t> phases;
+  const Left nothing;
   const std::function<void(const PlaceUse &, const PlaceUse &)> &visit;
 };
 

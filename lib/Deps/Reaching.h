@@ -14,6 +14,9 @@
 //
 //   what writes over     an instruction; a loop that surely runs, if its body does; an `if`, if
 //                        both branches do
+//   places that move     where a place is any other one in each iteration of a body, what writes
+//                        over it hides what else touched it in this iteration; and of guests, who
+//                        may have been elsewhere, only what meets it in this iteration
 //   loops in sequence    one that runs as often as another one (LoopsAlike.h) writes over what that
 //                        one touched with the same offset: `X[A + 1]` here and `X[B + 1]` there
 //   back edges           what a body leaves reaches its head, with what reaches the loop
@@ -51,6 +54,7 @@ struct PlaceUse {
 struct PlaceRing {
   LoopId loop;        ///< the first of those that are alike; none: the place is constant
   int64_t length = 0; ///< 0: it never comes again
+  LoopId moves = {}; ///< in each iteration of this body it may be any other place; none: in no body
 };
 
 /// Calls `visit` for producer and consumer, at least one of which writes, and at least one of which

@@ -235,4 +235,26 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
   return result.pieces.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
+/// The innermost loop or branch that the text of a tile names.
+static LoopId innermostNamed(const Kernel &kernel, const BodyTile &tile) {
+  for (LoopId body = tile.home; body != rootLoop; body = kernel.loops[body].parent) {
+    if (std::ranges::find(tile.loops, body) != tile.loops.end()) {
+      return body;
+    }
+  }
+  return {};
+}
+
+std::optional<SlotFamily> sameTextAs(const Kernel &kernel, const TileBoxes &tiles,
+                                     const TileBox &tile) {
+  if (tile.isDivergent || tile.hull.isEmpty() || !isAgreed(kernel, tile.home)) {
+    return std::nullopt;
+  }
+  SlotFamily family;
+  family.buffer = tile.buffer;
+  family.text = tiles.read(tile).text;
+  family.fixedIn = innermostNamed(kernel, tiles.read(tile));
+  return family;
+}
+
 } // namespace tally::deps

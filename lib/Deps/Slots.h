@@ -9,6 +9,10 @@
 //   X[16 * A + 8 : 16]             half of slot A, and half of slot A + 1
 //   X[3 : 4 : 16]                  always the same four pieces
 //
+// A tile of any other form is still the same as one of equal text, as long as no loop that it names
+// goes on: `X[A, B]`, `X[16 * A + B]`, `X[total(B) mod 3]` within one iteration of B. So is `X[@]`
+// for what has to wait: all who touch it wait for one another.
+//
 // Loops that are alike (LoopsAlike.h) count as one. Where several buffers share memory, a tile is a
 // range of that memory.
 //
@@ -30,7 +34,9 @@ struct SlotFamily {
   uint32_t dim = 0;   ///< the one that moves
   int64_t length = 0; ///< of the ring; 0: none
   int64_t slotSize = 0;
-  int64_t base = 0; ///< where slot 0 of a ring begins
+  int64_t base = 0;    ///< where slot 0 of a ring begins
+  NameId text = {};    ///< of all its tiles, if that is all that is known of them
+  LoopId fixedIn = {}; ///< ... the innermost that the text names; none: it names none
 
   auto operator<=>(const SlotFamily &) const = default;
 };
@@ -53,6 +59,11 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
 /// The same for a tile of memory that several buffers share, in places that are known: always the
 /// same range of it.
 std::optional<SlotTile> rangeOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile);
+
+/// The family of the tiles of equal text, for a tile of any form. None if engines may disagree on
+/// where it lies.
+std::optional<SlotFamily> sameTextAs(const Kernel &kernel, const TileBoxes &tiles,
+                                     const TileBox &tile);
 
 } // namespace tally::deps
 

@@ -2,7 +2,8 @@
 //
 // Fused and unrolled code: many instructions in a body, on constant slots, boxes that lie partly
 // over one another, rings and tiles that move along; among them tiles that are none of these, also
-// of the same instruction. Most of what conflicts is written over in between, on all paths or on
+// of the same instruction. In some kernels most tiles are of a few texts that say no more than that
+// they are equal. Most of what conflicts is written over in between, on all paths or on
 // some.
 //
 //===----------------------------------------------------------------------===//
@@ -46,6 +47,12 @@ public:
     add("T", tiles);
     add("V", path);
     add("R", line);
+    add("E", line);
+    if (random.below(3) == 0) {
+      for (uint64_t n = 0, count = 1 + random.below(3); n < count; ++n) {
+        equals.push_back(random.below(1000));
+      }
+    }
     if (sharesMemory && random.below(3) == 0) {
       uint64_t later = 1 + random.below(4);
       b.noalias(BufferId(static_cast<uint32_t>(later)),
@@ -130,7 +137,38 @@ private:
     return by == 0 ? loop : fmt::format("{} + {}", loop, by);
   }
 
+  /// Of a few kinds, by two loops around, of which one may be named: equal texts come often.
+  std::string equal(uint64_t which) const {
+    const std::string &in = loops.back();
+    const std::string &out = loops.front();
+    switch (which % 10) {
+    case 0:
+      return fmt::format("E[{} + 2 * {}]", in, out);
+    case 1:
+      return fmt::format("E[7 - {}]", which % 3 == 0 ? in : out);
+    case 2:
+      return fmt::format("E[{} floordiv 2]", which % 3 == 0 ? in : out);
+    case 3:
+      return fmt::format("E[({} + {}) mod 4]", in, out);
+    case 4:
+      return fmt::format("E[total({}) mod 3]", which % 3 == 0 ? out : in);
+    case 5:
+      return fmt::format("E[{}:2] if {} > 0", which % 4, which % 3 == 0 ? out : in);
+    case 6:
+      return fmt::format("E[2 * {} mod 3]", in);
+    case 7:
+      return fmt::format("E[trips({}) mod 4 + {}]", which % 3 == 0 ? out : in, which % 3);
+    case 8:
+      return fmt::format("E[{} + {}:{}]", out, which % 3, 1 + which % 2);
+    default:
+      return fmt::format("E[3 * {} - {} + 2]", out, in);
+    }
+  }
+
   std::pair<BufferId, std::string> tile() {
+    if (!equals.empty() && !loops.empty() && random.below(4) != 0) {
+      return {BufferId(5), equal(equals[random.below(equals.size())])};
+    }
     uint32_t which = static_cast<uint32_t>(random.below(numBuffers));
     bool moves = !loops.empty() && random.below(3) != 0;
     switch (which) {
@@ -181,6 +219,7 @@ private:
   KernelBuilder b;
   std::vector<QueueId> queues;
   std::vector<std::string> loops; ///< around
+  std::vector<uint64_t> equals;   ///< kinds of tiles of equal text
   uint64_t numBuffers = 1;
   uint32_t numBodies = 0;
   uint32_t left = 16;
