@@ -14,8 +14,8 @@
 namespace tally::bench {
 namespace {
 
-constexpr std::array<std::string_view, 7> ways = {"slot",    "box",    "ring", "moving",
-                                                  "strided", "corner", "all"};
+constexpr std::array<std::string_view, 8> ways = {"slot",    "box",    "ring", "moving",
+                                                  "strided", "corner", "all",  "halved"};
 
 class RandomPattern {
 public:
@@ -146,6 +146,8 @@ private:
     } else if (way == "ring" && canMove) {
       index = fmt::format("8 * (({} + {}) mod {}) + {}:8", anyLoop(), 1 + numbers.below(3), length,
                           place * 8);
+    } else if (way == "halved" && canMove) {
+      index = fmt::format("{} floordiv 2 + {}:2", anyLoop(), place % 4);
     } else if (way == "moving" && canMove) {
       index = fmt::format("16 * {} + {}:{}", anyLoop(), place, size);
     }

@@ -189,6 +189,29 @@ private:
   BufferId buffer;
 };
 
+class Halves : public Pattern {
+public:
+  Halves() : Pattern("halves") {
+    addEngines(4);
+    for (uint32_t i = 0; i < numBuffers; ++i) {
+      buffers.push_back(addBuffer(fmt::format("H{}", i), mostTrips));
+    }
+  }
+
+  void instr() override {
+    add(anyQueue());
+    for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+      uint64_t of = numbers.below(numBuffers);
+      touch(kind, fmt::format("H{}", of), buffers[of],
+            loop.empty() ? "0" : fmt::format("{} floordiv 2", loop));
+    }
+  }
+
+private:
+  static constexpr uint32_t numBuffers = 64;
+  std::vector<BufferId> buffers;
+};
+
 class Rows : public Pattern {
 public:
   Rows() : Pattern("rows") {
@@ -214,8 +237,8 @@ private:
   std::vector<BufferId> buffers;
 };
 
-constexpr std::string_view patterns[] = {"stages", "slots",  "rings", "boxes",
-                                         "fresh",  "packed", "rows"};
+constexpr std::string_view patterns[] = {"stages", "slots",  "rings",  "boxes",
+                                         "fresh",  "packed", "halves", "rows"};
 constexpr std::string_view nests[] = {"straight", "loop", "nest2", "nest3", "branches", "sequence"};
 
 std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
@@ -230,6 +253,9 @@ std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   }
   if (name == "boxes") {
     return std::make_unique<Boxes>();
+  }
+  if (name == "halves") {
+    return std::make_unique<Halves>();
   }
   if (name == "rows") {
     return std::make_unique<Rows>();
@@ -291,7 +317,10 @@ std::vector<std::string> shapeNames() {
   std::vector<std::string> names;
   for (std::string_view pattern : patterns) {
     for (std::string_view nest : nests) {
-      names.push_back(fmt::format("{}/{}", pattern, nest));
+      // Of loops one after the other that go through such elements, all pairs remain.
+      if (pattern != "halves" || nest != "sequence") {
+        names.push_back(fmt::format("{}/{}", pattern, nest));
+      }
     }
   }
   return names;

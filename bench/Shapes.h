@@ -8,6 +8,8 @@
 //   boxes     each reads and writes some of 1,024 elements; boxes lie partly over one another
 //   fresh     each writes a slot of its own and reads two of the last 64
 //   packed    one writes a ring of two, the next reads it; all rings lie in one buffer
+//   halves    each reads and writes one of 64 buffers, where the element moves on in every second
+//             iteration
 //   rows      each reads and writes a row of one of 64 buffers; loops go through these
 //
 //   straight  no loop

@@ -65,9 +65,32 @@ std::string TileText::expr(TileExprId id) const {
     }
     assert(names.symbol && "only tiles without run-time values are written here");
     return names.symbol(access.names[node.name]);
+  case Kind::Mod:
+    return divided(node, whole(sum(node.a), node.value));
+  case Kind::FloorDiv:
+    return textOf(sum(id));
   default:
     return operation(node, expr(node.a), node.b.valid() ? expr(node.b) : "");
   }
+}
+
+/// What remains of the constant after division by `modulus` stays in the sum: (A + 9) mod 4 is
+/// written as (A + 1) mod 4, so that it is the same question.
+TileText::Sum TileText::whole(Sum sum, int64_t modulus) {
+  sum.constant -= floorDiv(sum.constant, modulus) * modulus;
+  return sum;
+}
+
+std::string TileText::divided(const TileExpr &node, const Sum &sum) {
+  return operation(node, textOf(sum), "");
+}
+
+std::string TileText::textOf(const Sum &sum) {
+  std::string text = sum.factor == 1 ? sum.text : fmt::format("({} * {})", sum.factor, sum.text);
+  if (sum.text.empty()) {
+    return std::to_string(sum.constant);
+  }
+  return sum.constant == 0 ? text : fmt::format("({} + {})", text, sum.constant);
 }
 
 /// Far from any overflow of what is computed with it.
@@ -82,7 +105,7 @@ TileText::Sum TileText::sum(TileExprId id) const {
     return side.valid() && access.exprs[side].kind == Kind::Constant &&
            isSmall(access.exprs[side].value);
   };
-  Sum result{expr(id), 1, 0};
+  Sum result;
   if (isConstant(id)) {
     return {"", 1, node.value};
   }
@@ -94,13 +117,20 @@ TileText::Sum TileText::sum(TileExprId id) const {
     result = sum(node.a);
     result.constant -= access.exprs[node.b].value;
   } else if (node.kind == Kind::Scale && node.value > 0) {
-    Sum part = sum(node.a);
-    bool overflows = __builtin_mul_overflow(part.factor, node.value, &part.factor) ||
-                     __builtin_mul_overflow(part.constant, node.value, &part.constant);
-    result = overflows ? result : part;
+    result = sum(node.a);
+    std::string asText = textOf(result);
+    if (__builtin_mul_overflow(result.factor, node.value, &result.factor) ||
+        __builtin_mul_overflow(result.constant, node.value, &result.constant)) {
+      return {operation(node, asText, ""), 1, 0};
+    }
+  } else if (node.kind == Kind::FloorDiv) {
+    Sum inner = sum(node.a);
+    result = {divided(node, whole(inner, node.value)), 1, floorDiv(inner.constant, node.value)};
+  } else {
+    return {expr(id), 1, 0};
   }
   bool isGood = isSmall(result.constant) && isSmall(result.factor);
-  return isGood ? result : Sum{expr(id), 1, 0};
+  return isGood ? result : Sum{textOf(result), 1, 0};
 }
 
 std::string TileText::size(const TileDim &dim) const {

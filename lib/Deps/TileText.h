@@ -55,6 +55,10 @@ public:
   std::string guard(const TileGuard &guard) const;
 
 private:
+  static Sum whole(Sum sum, int64_t modulus);
+  static std::string divided(const TileExpr &node, const Sum &sum);
+  static std::string textOf(const Sum &sum);
+
   const BodyTile &tile;
   const ParsedAccess &access;
   const SideNames &names;

@@ -24,7 +24,7 @@ struct DepsCommand {
   CommonOptions common;
   std::string format = "text";
   bool explain = false;
-  std::vector<std::string> why; ///< producer and consumer
+  std::vector<std::string> why; ///< producers and consumers, in turn
 
   void declareOn(CLI::App &command) {
     common.addInput(command);
@@ -39,7 +39,7 @@ struct DepsCommand {
           "what is implied, and how"},
          {"--why", why,
           "of two instructions, PRODUCER,CONSUMER: each conflict, and whether it is waited for, "
-          "implied, or written over in between",
+          "implied, or written over in between; may be repeated",
           withCommas}});
     refuseIf(command, {"--explain"}, "with '--format=json' or '--format=dot'",
              [this] { return format != "text"; });
@@ -54,7 +54,7 @@ struct DepsCommand {
     std::string text;
     for (const LoadedKernel &loaded : session.load()) {
       if (!why.empty()) {
-        text += explainPair(loaded.kernel, session.machine(), extractor);
+        text += explainPairs(loaded.kernel, session.machine(), extractor);
         continue;
       }
       remarkWritten(session, loaded.kernel);
@@ -99,14 +99,19 @@ private:
     session.report(kernel, diagnostics);
   }
 
-  std::string explainPair(const Kernel &kernel, const Machine &machine,
-                          Extractor &extractor) const {
-    if (why.size() != 2) {
+  std::string explainPairs(const Kernel &kernel, const Machine &machine,
+                           Extractor &extractor) const {
+    if (why.size() % 2 != 0) {
       fail(fmt::format("--why: expected two instructions, as in '--why=load,scale', found {}",
                        why.size()));
     }
-    return whyText(kernel, {.queueOverlap = machine.queueOverlap}, extractor,
-                   instrNamed(kernel, why[0]), instrNamed(kernel, why[1]));
+    std::string text;
+    for (size_t i = 0; i < why.size(); i += 2) {
+      text += i == 0 ? "" : "\n";
+      text += whyText(kernel, {.queueOverlap = machine.queueOverlap}, extractor,
+                      instrNamed(kernel, why[i]), instrNamed(kernel, why[i + 1]));
+    }
+    return text;
   }
 
   static InstrId instrNamed(const Kernel &kernel, const std::string &name) {

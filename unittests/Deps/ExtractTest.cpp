@@ -348,3 +348,50 @@ TEST(ArenaTest, namedBuffers) {
   Extractor extractor;
   EXPECT_LT(extractor.extract(kernel, {true}).deps.size(), 12 * count);
 }
+
+/// Tiles of which nothing is known but that they are equal within an iteration.
+TEST(EqualTextTest, bodiesHaveFewDependences) {
+  constexpr uint32_t count = 300;
+  for (const char *tile : {"X[A, B]", "X[15 - A, 0]", "X[A floordiv 2, 0]", "X[(A + B) mod 4, 0]",
+                           "X[total(B) mod 3, 0]", "X[$t:4, 0]", "X if A > 0", "X[@]"}) {
+    KernelBuilder b("k");
+    QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+    const uint64_t shape[] = {64, 64};
+    BufferId buffer = b.buffer("X", shape);
+    b.beginLoop("A", b.value("n"));
+    b.beginLoop("B", b.value("m"));
+    for (uint32_t i = 0; i < count; ++i) {
+      b.instr(fmt::format("i{}", i), queues[i % 2]);
+      b.access(i % 3 == 0 ? AccessKind::Write : AccessKind::Read, buffer, tile);
+    }
+    b.endLoop();
+    b.endLoop();
+    Kernel kernel = b.finish();
+    Extractor extractor;
+    EXPECT_LT(extractor.extract(kernel, {true}).deps.size(), 3 * count) << tile;
+  }
+}
+
+/// However a tile writes an offset that its ring goes around: equal places are one question.
+TEST(EqualTextTest, offsetsAreReduced) {
+  KernelBuilder b("k");
+  QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+  const uint64_t shape[] = {64};
+  b.beginLoop("A", b.value("n"));
+  b.beginLoop("B", b.value("m"));
+  for (uint32_t i = 0; i < 100; ++i) {
+    BufferId buffer = b.buffer(fmt::format("X{}", i), shape);
+    const char *forms[] = {"X{}[(A + B + {}) mod 2]", "X{}[(A + B + {}) floordiv 2]"};
+    std::string tile = fmt::format(fmt::runtime(forms[i % 2]), i, i);
+    b.instr(fmt::format("w{}", i), queues[0]);
+    b.access(AccessKind::Write, buffer, tile);
+    b.instr(fmt::format("r{}", i), queues[1]);
+    b.access(AccessKind::Read, buffer, tile);
+  }
+  b.endLoop();
+  b.endLoop();
+  Kernel kernel = b.finish();
+  Extractor extractor;
+  Extraction found = extractor.extract(kernel, {.queueOverlap = true, .mostQuestions = 12});
+  EXPECT_EQ(extractor.numUndecided(), 0u);
+}
