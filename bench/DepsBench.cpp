@@ -204,10 +204,7 @@ int main(int argc, char **argv) {
   for (const std::string &shape : arguments.shapes) {
     std::vector<size_t> sizes = arguments.sizes;
     if (sizes.empty()) {
-      sizes = {mostForFewest, 1'000, 10'000, 100'000};
-      if (shape.ends_with("/straight")) {
-        sizes.push_back(1'000'000);
-      }
+      sizes = {mostForFewest, 1'000, 10'000, 100'000, 1'000'000};
     }
     for (size_t size : sizes) {
       Measurement m = bench::measureApart(

@@ -8,6 +8,8 @@
 #include "tally/Code/Listing.h"
 #include "tally/Written/CodeJson.h"
 
+#include <fmt/format.h>
+
 namespace tally::tool {
 namespace {
 
@@ -179,6 +181,15 @@ Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel
                  certificate == "-" ? "" : certificate);
 }
 
+/// Code says for which machine it is, but not why, nor how to make it again: equal code is equal
+/// text.
+void noteChoice(const Session &session) {
+  if (!session.machineReason().empty()) {
+    tellNote(fmt::format("the code is for machine '{}' (not given: {}); again: {}",
+                         session.machine().name, session.machineReason(), commandOf(session)));
+  }
+}
+
 int CompileCommand::run() const {
   CommonOptions shared = common;
   shared.holdsAccesses = asksToCertify();
@@ -204,6 +215,7 @@ int CompileCommand::run() const {
                                                   againText(commandOf(session)));
   if (!output.empty() || !listing) {
     written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));
+    noteChoice(session);
   }
   return written ? verdict : Exit::Undecided;
 }
