@@ -1,14 +1,18 @@
-"""Holds a trace to its documented format, docs/guide/simulator/Traces.md, and to the run that it is of.
+"""Compares a trace with its documented format, docs/guide/simulator/Traces.md, and with its run.
 
 usage: check-trace.py TRACE.json [RUN.json]
 
 TRACE.json  what `tally sim --trace` wrote
-RUN.json    what `tally sim --format=json` said of the same run: totals of engines and queues have to agree
+RUN.json    what `tally sim --format=json` said of the same run
+
+What a trace must hold follows from the trace itself: each wait that ends has an arrow, and each arrow a counter
+that was raised while it lasted. What RUN.json says of conditions, engines, queues and waits must stand in the trace, too.
 """
 
 import json
 import re
 import sys
+from bisect import bisect_left
 from collections import defaultdict
 
 FIELDS = {
@@ -25,10 +29,14 @@ ARGUMENTS = {
     "instruction": {"op", "run", "arrival_ps", "start_ps", "finish_ps", "retire_ps"},
 }
 OPTIONAL = {"loc", "dependences"}
-OTHER = {"schema", "version", "kernel", "strategy", "machine", "outcome", "total_ps", "events", "complete"}
-MAY_BE_OTHER = {"machine_not_given", "trips", "trips_not_given", "guards", "guards_given", "seed", "command"}
+OTHER = {"schema", "version", "kernel", "strategy", "machine", "outcome", "total_ps", "events", "complete",
+         "trips", "trips_not_given", "seed", "command"}
+MAY_BE_OTHER = {"machine_not_given", "guards", "guards_given"}
+SAME_IN_RUN = ("kernel", "strategy", "machine", "machine_not_given", "outcome", "total_ps",
+               "trips", "trips_not_given", "guards", "guards_given", "seed")
 STALLS = re.compile(r"waits for .+|queue full|drains")
 TIME = re.compile(r'"(ts|dur)":(?!\d+\.\d{6}[,}])')
+WAITS = "waits for "
 SEQUENCER = 1
 
 faults = []
@@ -62,15 +70,24 @@ class Trace:
 
     def check(self):
         self.check_run()
+        if faults:
+            return
         for event in self.events:
             self.check_event(event)
         self.check_slices()
         self.check_arrows()
         self.check_counters()
+        if self.run["complete"]:
+            self.check_every_wait()
+            self.check_every_raise()
 
     def check_run(self):
-        hold(OTHER <= set(self.run) <= OTHER | MAY_BE_OTHER, f"otherData has {sorted(self.run)}")
+        missing, unknown = sorted(OTHER - set(self.run)), sorted(set(self.run) - OTHER - MAY_BE_OTHER)
+        hold(not missing and not unknown, f"otherData is without {missing}, or has {unknown}")
+        if missing:
+            return
         hold((self.run["schema"], self.run["version"]) == ("tally-trace", 1), "schema and version")
+        hold(("guards" in self.run) == ("guards_given" in self.run), "'guards' without 'guards_given', or the other way round")
         hold(self.run["outcome"] in ("finished", "deadlock", "cut off"), f"outcome {self.run['outcome']}")
         ends = [event for event in self.events if event["ph"] == "i"]
         hold(len(self.events) - len(ends) == self.run["events"], f"{len(self.events)} events, {self.run['events']} stated")
@@ -114,7 +131,7 @@ class Trace:
     def check_slice(self, event, is_sequencer):
         hold((event["cat"] == "instruction") != is_sequencer, f"a slice on the wrong kind of thread: {event}")
         hold(event["dur"] > 0 or event["cat"] == "instruction", f"an empty slice: {event}")
-        hold(self.run["outcome"] != "finished" or event["ts"] + event["dur"] <= self.run["total_ps"], f"behind the end: {event}")
+        hold(self.run["outcome"] != "finished" or event["ts"] + event["dur"] <= self.run["total_ps"], f"after the end: {event}")
         if event["cat"] == "stall":
             hold(STALLS.fullmatch(event["name"]), f"name of {event}")
         if event["cat"] == "instruction":
@@ -140,28 +157,73 @@ class Trace:
             times = [event["ts"] for event in values]
             hold(times == sorted(times), f"counter '{name}' goes back in time")
 
-    def check_against(self, run):
-        """Sums of slices are those that the run states."""
-        pid_of = {name: pid for pid, name in self.engines.items()}
+    def check_every_wait(self):
+        """Each wait ends by an arrow of its semaphore, except those that last to the end of a run that does not finish."""
+        ends = {(last["pid"], last["ts"], last["name"]) for last in (arrow.get("f") for arrow in self.arrows.values()) if last}
+        for (pid, _), slices in self.slices.items():
+            for event in slices:
+                end = event["ts"] + event["dur"]
+                endless = self.run["outcome"] != "finished" and end == self.run["total_ps"]
+                if event["cat"] == "stall" and event["name"].startswith(WAITS) and not endless:
+                    hold((pid, end, event["name"].removeprefix(WAITS)) in ends, f"no arrow ends {event}")
 
-        def total(pid, category, pattern):
-            return sum(event["dur"] for event in self.slices[pid, SEQUENCER]
-                       if event["cat"] == category and re.match(pattern, event["name"]))
+    def check_every_raise(self):
+        """The counter of its semaphore is raised while an arrow lasts."""
+        times = {name: [event["ts"] for event in values if event["args"]["value"]] for name, values in self.counters.items()}
+        for number, arrow in self.arrows.items():
+            if set(arrow) == {"s", "f"}:
+                known = times.get(arrow["f"]["name"], [])
+                after = bisect_left(known, arrow["s"]["ts"])
+                hold(after < len(known) and known[after] <= arrow["f"]["ts"], f"no counter is raised during arrow {number}")
 
+    def check_against(self, document):
+        """Conditions, and sums of slices, are those that the run states."""
+        run = document["runs"][0]
+        for key in SAME_IN_RUN:
+            hold(self.run.get(key) == run.get(key), f"'{key}' is {self.run.get(key)}, not {run.get(key)}")
+        hold(self.run.get("command") == document["command"], f"'command' is {self.run.get('command')}")
+        self.pid_of = {name: pid for pid, name in self.engines.items()}
+        hold(set(self.pid_of) == {row["engine"] for row in run["engines"]} | {"semaphores"}, f"processes are {sorted(self.pid_of)}")
         for row in run["engines"]:
-            pid = pid_of[row["engine"]]
-            for key, category, pattern in (("control_ps", "control", ""), ("waiting_ps", "stall", "waits for "),
-                                           ("queue_full_ps", "stall", "queue full"), ("draining_ps", "stall", "drains")):
-                hold(total(pid, category, pattern) == row[key], f"{key} of '{row['engine']}': {total(pid, category, pattern)}, not {row[key]}")
-        count = sum(event["cat"] == "instruction" for slices in self.slices.values() for event in slices)
-        hold(count == run["instructions"], f"{count} instructions, not {run['instructions']}")
+            self.check_engine(row)
+        self.check_queues(run)
+        for row in run["waits"]:
+            self.check_wait(row)
+
+    def total(self, engine, category, name="", op=None):
+        return sum(event["dur"] for event in self.slices[self.pid_of.get(engine), SEQUENCER]
+                   if event["cat"] == category and event["name"].startswith(name) and op in (None, event["args"]["op"]))
+
+    def check_engine(self, row):
+        for key, category, name in (("control_ps", "control", ""), ("waiting_ps", "stall", WAITS),
+                                    ("queue_full_ps", "stall", "queue full"), ("draining_ps", "stall", "drains")):
+            found = self.total(row["engine"], category, name)
+            hold(found == row[key], f"{key} of '{row['engine']}': {found}, not {row[key]}")
+
+    def check_queues(self, run):
+        """A queue is a thread of an engine."""
+        threads = {name.removeprefix("queue "): thread for thread, name in self.threads.items() if thread[1] != SEQUENCER}
+        hold(set(threads) >= {row["queue"] for row in run["queues"]}, f"queues are {sorted(threads)}")
+        for row in run["queues"]:
+            slices = self.slices[threads.get(row["queue"])]
+            found = len(slices), sum(event["dur"] for event in slices)
+            hold(found == (row["instructions"], row["occupied_ps"]), f"queue '{row['queue']}' has {found}")
+
+    def check_wait(self, row):
+        """What one operation waits, and the dependences that it waits for."""
+        found = self.total(row["engine"], "stall", WAITS, row["operation"])
+        hold(found == row["waiting_ps"], f"operation {row['operation']} of '{row['engine']}' waits {found}, not {row['waiting_ps']}")
+        for event in self.slices[self.pid_of.get(row["engine"]), SEQUENCER]:
+            if event["cat"] == "stall" and event["name"].startswith(WAITS) and event["args"]["op"] == row["operation"]:
+                hold(event["name"] == WAITS + row["semaphore"], f"another semaphore than '{row['semaphore']}': {event}")
+                hold(event["args"].get("dependences") == row["dependences"], f"other dependences than {row['dependences']}: {event}")
 
 
 def main():
     trace = Trace(sys.argv[1])
     trace.check()
-    if len(sys.argv) > 2:
-        trace.check_against(json.load(open(sys.argv[2], encoding="utf-8"))["runs"][0])
+    if len(sys.argv) > 2 and not faults:
+        trace.check_against(json.load(open(sys.argv[2], encoding="utf-8")))
     print("\n".join(faults[:20]), end="\n" if faults else "")
     return 1 if faults else 0
 
