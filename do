@@ -289,7 +289,7 @@ prose_tests() {
   check_one "prose" python3 utils/prose.py
 }
 
-# The package in python/: kernels in NKI, traced and held against NumPy through tally's data.
+# The package in python/: kernels in NKI, traced and compared with NumPy through tally's data.
 nki_tests() {
   local python results=$build/nki-results.txt
   rm -f "$results"
@@ -300,9 +300,9 @@ nki_tests() {
   count_results "nki" counts "$results"
 }
 
-# outside_tests SECONDS: the interpreter that is written from the documents alone: its rules, on code
+# outside_tests SECONDS: the interpreter that is written from the documents alone. Its rules, on code
 # written by hand; then what it says of a few random kernels as compiled, and whether the checks agree
-# with it, for so long each.
+# with it, for this many seconds each.
 outside_tests() {
   local tally=$build/release/bin/tally seconds=$1
   check_one "outside rules" python3 utils/outside/test_outside.py
@@ -312,7 +312,7 @@ outside_tests() {
     --jobs="$jobs"
 }
 
-# Installs a build and builds the examples against nothing but the result.
+# Installs a build and builds the examples against the result alone.
 embed_test() {
   local tree=$build/install/$1 example work
   rm -rf "$tree"
@@ -455,10 +455,10 @@ verb_sanitize() {
   finish_tests
 }
 
-# fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels, and whole
-# cases until all pairs of features have met, and every command on every kernel; kernels, cases and
-# mutants start from the seed, so that another one looks at others. Mutants of certified code take
-# some ten minutes.
+# fuzz [SECONDS [SEED]]: each libFuzzer target for this time, then random kernels for as long, mixed
+# cases until all pairs of features have met, and every command on every kernel. Kernels, cases and
+# mutants start from the seed, so another seed looks at others. Mutants of certified code take some
+# ten minutes.
 verb_fuzz() {
   local seconds=${1:-60} seed=${2:-1} minutes target
   local tally=$build/release/bin/tally certify=$build/release/bin/tally-certify
@@ -604,7 +604,7 @@ HELP
 
 # ---- Demo ---------------------------------------------------------------------------------
 
-# A kernel with a dynamic loop, with barriers beside without; the size of another one's code under all
+# A kernel with a dynamic loop, with and without barriers; the size of another one's code under all
 # strategies; the time that a third one takes, and where it goes, as a page.
 # gallery: kernels from five lines to attention, as one site.
 verb_gallery() {

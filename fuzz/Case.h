@@ -48,13 +48,13 @@ std::optional<Kernel> finishedKernel(const Case &drawn, std::string &reason);
 /// A change that makes a case plainer; false if it is as plain as that already.
 using Simplification = bool (*)(Case &);
 
-/// All of them, but for those of kernels (Shrink.h).
+/// All of them, except those of kernels (Shrink.h).
 const std::vector<Simplification> &simplifications();
 
 /// The machine as a shell command that makes it out of `generic.json`; empty for the generic one.
 std::string machineCommand(const Machine &machine);
 
-/// The options of `tally check` and `tally compile` that say how code is made, but for the strategy
+/// The options of `tally check` and `tally compile` that say how code is made, without the strategy
 /// and the machine; each with a space before it.
 std::string optionsText(const Case &drawn);
 

@@ -78,7 +78,7 @@ struct MutantReport {
   bool operator==(const MutantReport &) const = default;
 };
 
-/// At least `extent.count` mutants: whole kernels, until there are so many.
+/// At least `extent.count` mutants: whole kernels, until there are enough.
 MutantReport fuzzMutants(const Extent &extent);
 
 /// A table.

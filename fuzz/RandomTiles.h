@@ -84,7 +84,7 @@ private:
   bool ties;
   std::vector<BufferId> buffers;
   std::vector<std::vector<uint64_t>> shapes;
-  std::vector<Body> bodies; ///< around the instruction at hand, outermost first
+  std::vector<Body> bodies; ///< around the current instruction, outermost first
 };
 
 } // namespace tally::fuzz

@@ -54,7 +54,7 @@ fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy);
 
 /// The seeds of a campaign of `count` programs, unless the environment says otherwise. A campaign
-/// that does `work` times as much for each program runs so many times fewer of $TALLY_COUNT.
+/// that does `work` times as much for each program runs that many times fewer of $TALLY_COUNT.
 fuzz::Range seedsOf(uint32_t count, uint32_t work = 1);
 
 /// Whether the environment chose the seeds, so that coverage says nothing.

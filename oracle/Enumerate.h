@@ -71,7 +71,7 @@ private:
   /// A coordinate that may be any.
   static constexpr int64_t any = INT64_MAX;
 
-  /// A size that nobody knows: past all that small kernels touch.
+  /// A size that is not known: past all that small kernels touch.
   static constexpr int64_t farAway = 64;
 
   using Element = std::vector<int64_t>;

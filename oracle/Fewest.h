@@ -37,7 +37,7 @@ public:
 
   void add(const Enumeration &runs);
 
-  /// So many dependences there have to be.
+  /// How many dependences there have to be.
   size_t count() const;
 
 private:

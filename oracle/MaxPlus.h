@@ -31,7 +31,7 @@ public:
         at(kernel.engines.size(), 0), now(kernel.engines.size(), 0), queues(kernel.queues.size()),
         raises(code.semaphores.size()), starts(kernel.instrs.size()) {}
 
-  /// False if somebody is stuck.
+  /// False if an engine is stuck.
   bool run() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -118,14 +118,14 @@ private:
     }
   }
 
-  /// A loop that is being executed: so many iterations, of which so many are over.
+  /// A loop that is being executed: its iterations, and how many of them are over.
   struct Running {
     const Op *begin;
     uint64_t trips, over;
   };
 
   /// A loop of n iterations, u in a pass: n / u passes, each with a branch, and then a loop of what
-  /// is left; all of it straight code where n is known to be u, or where only sums are made.
+  /// is left. All of it is straight code where n is known to be u, or where only sums are made.
   Tick beginLoop(EngineId e, const Op &op, bool skips) {
     uint32_t entry = ++reached[e.value * kernel.loops.size() + op.target];
     uint64_t trips = bindings.trips(e, op.loop(), entry, [&](LoopId around) {
@@ -215,7 +215,7 @@ private:
   IdVector<InstrId, std::vector<Tick>> starts;
 };
 
-/// By the dependences: no code at all. Control is free but for issuing.
+/// By the dependences: no code at all. Control is free except issuing.
 class SpecMaxPlus {
 public:
   SpecMaxPlus(const Kernel &kernel, const Machine &machine, const Timing &timing,

@@ -71,7 +71,7 @@ IssueOrder orderOf(const Kernel &kernel, const Code &code, const Machine &machin
 enum class Agreement : uint8_t {
   Exact, ///< every issue waits for just that
   Safe,  ///< some wait for more
-  Wrong, ///< some issue comes too early, or nobody gets to the end
+  Wrong, ///< some issue comes too early, or an engine is stuck
 };
 
 std::string_view toString(Agreement agreement);

@@ -194,7 +194,7 @@ def without_repetition(lines):
 
 
 def run(case, folder, programs, write=False):
-    """None if the command does what the document says, else what it did instead."""
+    """None if the command does what the document says, or what it did instead."""
     environment = dict(os.environ, TMP=str(folder), PATH=f"{programs}:{os.environ['PATH']}")
     try:
         done = subprocess.run(["bash", "-c", case.command], cwd=folder, env=environment, text=True,

@@ -154,7 +154,7 @@ class Installed:
                   "tally-opt": self.tally_opt, "tally-lsp-server": self.tally_lsp_server}
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
         if programs != set(checks):
-            raise Failure(f"installed are {sorted(programs)}, run are {sorted(checks)}")
+            raise Failure(f"the programs {sorted(programs)} are installed, and {sorted(checks)} are run")
         for check in checks.values():
             check()
         self.shell()

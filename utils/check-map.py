@@ -82,7 +82,7 @@ def private_headers():
         own = ROOT / "lib" / header.parent.name
         users = files[str(path.relative_to("include"))]
         if all((ROOT / user).parent == own for user in users):
-            yield f"nobody outside of lib/{own.name} includes {path}; it belongs beside its sources"
+            yield f"no file outside of lib/{own.name} includes {path}; it belongs next to its sources"
 
 
 def namespaces():
@@ -99,7 +99,7 @@ def namespaces():
 
 
 def shared_headers(folder):
-    """Those beside the sources of a library that another library includes."""
+    """Those next to the sources of a library that another library includes."""
     found = set()
     for file in (ROOT / "lib").rglob("*.*"):
         if file.parent != folder and file.suffix in (".cpp", ".h"):
@@ -109,7 +109,7 @@ def shared_headers(folder):
 
 
 def missing_files():
-    """Paths like `lib/Sync/Forms.cpp` in the lists and on the map; `Semantics.v` stands beside the one before it."""
+    """Paths like `lib/Sync/Forms.cpp` in the lists and on the map; `Semantics.v` stands next to the one before it."""
     for document in (LISTS, MAP):
         for path in re.findall(r"`([\w.-]+/[\w./-]+\.\w+)`", document.read_text(encoding="utf-8")):
             if not (ROOT / path).exists() and not path.startswith("Check/"):

@@ -4,10 +4,11 @@
 usage: prose.py [--area AREA]... [--count] [FILE...]
 
   docs      every Markdown file
-  help      what programs print: string literals in tools/, and the help of ./do
-  messages  what libraries and the checker print: string literals in lib/, include/ and proof/extraction/
-  headers   the comment that opens a source file or Python program, and all comments of public headers;
-            of lines in columns, and of quoted messages, the words alone
+  help      what programs print: string literals in tools/ and of Python programs, the help and the messages of ./do
+  messages  what libraries, the checker, pages and the editor print: string literals in lib/, include/, proof/extraction/
+            and scripts, and descriptions in files of machines and of the editor
+  headers   the comment that opens a source file, all comments of headers, scripts and ./do, descriptions of operations, and
+            texts that open a Python module, class or function; of lines in columns, and of quoted messages, the words alone
 
 With files, only these are read. --count prints how many findings each rule has in each area.
 
@@ -21,10 +22,13 @@ Prints every finding as 'FILE:LINE:COLUMN: error: ...' with its line; the exit s
 """
 
 import argparse
+import ast
 import functools
+import io
 import os
 import re
 import sys
+import tokenize
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
@@ -34,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "utils/prose.txt"
 MOST_WORDS = 40
 EXTRACTED = Path("proof/extraction/certifier.ml")  # Coq writes it
+EXAMPLES = Path("utils/test-prose.py")  # its strings are texts that break the rules
 
 CODE = "\x01"  # stands for each character of `code`, so that places stay where they are
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf)\.$", re.I)
@@ -182,12 +187,80 @@ def masked_unless_spoken(match):
     return match[0] if re.search(r"(?:\b[a-z]+ ){3}[a-z]", match[0]) else masked(match)
 
 
-def docstring(text):
-    """The text that opens a Python program; its indented lines are commands and pictures."""
-    match = re.match(r'(?:#[^\n]*\n)*"""(.*?)"""', text, re.S)
-    for paragraph in re.finditer(r"(?:^(?![ \t]).+\n?)+", match[1] if match else "", re.M):
-        masks = re.sub(r"`[^`\n]*`|'[^'\n ]*'", masked, paragraph[0])
-        yield from whole([(masks, match.start(1) + paragraph.start())])
+# ---- Python -------------------------------------------------------------------------------
+
+
+def line_starts(text):
+    return [0] + [match.end() for match in re.finditer("\n", text)]
+
+
+def strings_of_python(text):
+    """(start, end) of each string, and None between two that do not stand side by side."""
+    starts = line_starts(text)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.STRING:
+            yield starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            yield None
+
+
+def parsed(text):
+    try:
+        return ast.parse(text)
+    except SyntaxError:  # what a test of wrong input reads
+        return ast.Module([], [])
+
+
+def opening_texts(text):
+    """Where the strings begin that open a module, a class or a function."""
+    starts = line_starts(text)
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node, clean=False):
+            yield starts[node.body[0].lineno - 1] + node.body[0].col_offset
+
+
+def inside(text, start, end):
+    """The content of a string, and its place."""
+    quote = re.match(r'(?i)[rbfu]*("""|\'\'\'|"|\')', text[start:end])
+    return text[start + quote.end():end - len(quote[1])], start + quote.end()
+
+
+def docstrings(text):
+    """Paragraphs of the texts that open a module, a class or a function; lines that are indented further are commands and pictures."""
+    opening = set(opening_texts(text))
+    for place in strings_of_python(text) if opening else ():
+        if place and place[0] in opening:
+            yield from paragraphs(*inside(text, *place), re.match(r"[ \t]*", text[text.rfind("\n", 0, place[0]) + 1:])[0])
+
+
+def paragraphs(content, start, indent):
+    """Lines of this indent that follow one another."""
+    for match in re.finditer(rf"(?:^(?:{indent})?(?![ \t\n]).+\n?)+", content, re.M):
+        masks = re.sub(r"`[^`\n]*`|'[^'\n ]*'|\"[^\"\n ]*\"", masked, match[0])
+        yield from whole([(masks, start + match.start())])
+
+
+def without_values(content):
+    """A string without the values that are put in, which may have braces themselves."""
+    before = None
+    while content != before:
+        before, content = content, re.sub(r"\{[^{}]*\}", masked, content)
+    return content
+
+
+def python_literals(text):
+    """What a Python program says; strings side by side are one. Those of several lines are pages or scripts, and left alone."""
+    opening, piece = set(opening_texts(text)), []
+    for place in strings_of_python(text) if parsed(text).body else ():
+        if place and place[0] not in opening and not re.match(r'(?i)[rbfu]*("""|\'\'\')', text[place[0]:]):
+            content, start = inside(text, *place)
+            piece.append((without_values(content), start))
+        elif piece:
+            yield from spoken(piece)
+            piece = []
+
+
+# ---- Scripts, descriptions ----------------------------------------------------------------
 
 
 def help_of_script(text):
@@ -195,6 +268,46 @@ def help_of_script(text):
     for block in re.finditer(r"<<'HELP'\n(.*?)^HELP$", text, re.S | re.M):
         for line in re.finditer(r".+", block[1]):
             yield from whole([(line[0], block.start(1) + line.start())])
+
+
+def messages_of_script(text):
+    """What a shell script says while it runs, and why it ends."""
+    for match in re.finditer(r'\b(?:say|die) "((?:\\.|[^"\\])*)"', text):
+        yield from whole([(re.sub(r"\$\([^)]*\)|\$\{[^}]*\}|\$\w+|'[^']*'", masked, match[1]), match.start(1))])
+
+
+def shell_comments(text):
+    """Comments of a shell script, as those of C++."""
+    yield from header_comments(re.sub(r"^([ \t]*)#(?!!) ?", lambda m: (m[1] + "//").ljust(len(m[0]))[-len(m[0]):], text, flags=re.M), True)
+
+
+SCRIPT_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?P<string>(?:\\.|[^"\\\n])*)"|`(?P<template>(?:\\.|[^`\\])*)`', re.S)
+
+
+def script_literals(text):
+    """String and template literals of JavaScript."""
+    for token in SCRIPT_TOKEN.finditer(text):
+        for kind in ("string", "template"):
+            if token[kind]:
+                yield from spoken([(re.sub(r"\$\{[^{}]*\}", masked, token[kind]), token.start(kind))])
+
+
+DESCRIBING = re.compile(r'"(?:description|source|summary|note|title|detail|markdownDescription)": "((?:\\.|[^"\\])*)"')
+
+
+def described(text):
+    """Descriptions in JSON."""
+    for match in DESCRIBING.finditer(text):
+        yield from whole([(re.sub(r"'[^']*'", masked, match[1]), match.start(1))])
+
+
+def operation_descriptions(text):
+    """Summaries and descriptions of operations, without their examples."""
+    for match in re.finditer(r"let description = \[\{(.*?)\}\]", text, re.S):
+        content = re.sub(r"^( *)```.*?^ *```", blanked, match[1], flags=re.S | re.M)
+        indent = re.search(r"^( *)\S", content, re.M)
+        yield from paragraphs(content, match.start(1), indent[1] if indent else "")
+    yield from literals(text)
 
 
 def header_comments(text, every):
@@ -276,24 +389,43 @@ def findings(area, prose, rules):
 
 def pieces(area, path, text):
     """The stretches of prose that a file has for an area."""
-    top, suffix = path.parts[0], path.suffix
-    source = suffix in (".cpp", ".h")
-    if area == "docs" and suffix == ".md":
-        return markdown(text)
-    if area == "help" and source and top == "tools" or area == "messages" and source and top in ("lib", "include"):
-        return literals(text)
-    if area == "messages" and suffix == ".ml" and path.parts[:2] == EXTRACTED.parts[:2] and path != EXTRACTED:
-        return ocaml_literals(text)
-    if area == "help" and str(path) == "do":
-        return help_of_script(text)
-    if area == "headers" and source:
-        return header_comments(text, top == "include")
-    if area == "headers" and suffix == ".py":
-        return docstring(text)
-    return ()
+    return [prose for condition, reader in READERS[area] if condition(path) for prose in reader(text)]
 
 
-AREAS = ("docs", "help", "messages", "headers")
+def is_in(*tops):
+    return lambda path: path.suffix in (".cpp", ".h") and path.parts[0] in tops
+
+
+def ends(*suffixes):
+    return lambda path: path.suffix in suffixes
+
+
+def is_python(path):
+    return path.suffix == ".py" and path != EXAMPLES
+
+
+def is_script(path):
+    return str(path) == "do"
+
+
+def is_own_ocaml(path):
+    return path.suffix == ".ml" and path.parts[:2] == EXTRACTED.parts[:2] and path != EXTRACTED
+
+
+def is_described(path):
+    return path.suffix == ".json" and path.parts[0] in ("machines", "editors")
+
+
+READERS = {
+    "docs": ((ends(".md"), markdown),),
+    "help": ((is_in("tools"), literals), (is_script, help_of_script), (is_script, messages_of_script), (is_python, python_literals)),
+    "messages": ((is_in("lib", "include"), literals), (is_own_ocaml, ocaml_literals), (ends(".js"), script_literals),
+                 (is_described, described)),
+    "headers": ((ends(".cpp"), functools.partial(header_comments, every=False)),
+                (ends(".h", ".js", ".td"), functools.partial(header_comments, every=True)),
+                (ends(".td"), operation_descriptions), (ends(".py"), docstrings), (is_script, shell_comments)),
+}
+AREAS = tuple(READERS)
 
 
 def check(area, path, text, rules):
@@ -313,7 +445,7 @@ def texts():
     for folder, folders, names in os.walk(ROOT):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "build", "__")))
         for name in sorted(names):
-            if name.endswith((".md", ".cpp", ".h", ".ml", ".py")) or name == "do":
+            if name.endswith((".md", ".cpp", ".h", ".ml", ".py", ".js", ".td", ".json")) or name == "do":
                 yield Path(folder, name).relative_to(ROOT)
 
 
@@ -327,7 +459,7 @@ def main():
     counts = Counter()
     for path in [Path(name).resolve().relative_to(ROOT) for name in options.files] or texts():
         text = (ROOT / path).read_text(encoding="utf-8", errors="replace")
-        lines = [0] + [match.end() for match in re.finditer("\n", text)]
+        lines = line_starts(text)
         for area in options.area or AREAS:
             found = sorted(check(area, path, text, rules), key=lambda finding: finding.place)
             for finding in found:

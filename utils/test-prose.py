@@ -109,14 +109,44 @@ class CodeTest(unittest.TestCase):
         text = 'f(R"(Reads code that\nnobody wrote.\n\n  tally check nobody else has\n)");\n'
         self.assertEqual(found("help", "tools/A.cpp", text), [("word", 2, 1)])
 
-    def test_opening_comments_and_all_of_public_headers(self):
+    def test_all_comments_of_headers_and_what_opens_a_source(self):
         text = "//===- A.h - What nobody reads ---===//\n//\n// It is for nobody.\n//\n//   a picture of nobody\n\n/// For nobody.\nint a; ///< and nobody\n"
-        self.assertEqual([line for _, line, _ in found("headers", "lib/A.h", text)], [1, 3, 5])
-        self.assertEqual([line for _, line, _ in found("headers", "include/tally/A.h", text)], [1, 3, 5, 7, 8])
+        self.assertEqual([line for _, line, _ in found("headers", "lib/A.cpp", text)], [1, 3, 5])
+        for path in ("lib/A.h", "include/tally/A.h", "lib/Report/a.js"):
+            self.assertEqual([line for _, line, _ in found("headers", path, text)], [1, 3, 5, 7, 8], path)
 
     def test_columns_and_quoted_messages_have_words_and_no_sentences(self):
         text = f"// A.h\n//\n//   deadlock    nobody can go on\n//   {WORDS_40} more\n//   is `nobody`\n\n/// `X[1], which nobody has yet written`\nint a;\n"
         self.assertEqual([line for _, line, _ in found("headers", "include/tally/A.h", text)], [3, 7])
+
+    def test_operations_have_summaries_and_descriptions(self):
+        text = ('// For nobody.\ndef Op {\n  let summary = "a wait that nobody ends";\n  let description = [{\n    It waits by\n    chance.\n\n'
+                '    ```\n    nobody\n    ```\n  }];\n  let code = [{ nobody; }];\n}\n')
+        self.assertEqual(found("headers", "include/tally/A.td", text), [("word", 1, 8), ("word", 3, 30), ("word", 5, 14)])
+
+    def test_strings_of_python_programs(self):
+        text = ('"""A program."""\nimport x\n\n\ndef f(a):\n    """What nobody reads.\n\n        nobody\n    """\n    # nobody\n'
+                '    raise X(f"a semaphore {a[\'nobody\']} that " +\n            f"nobody of {f\'{a} nobody\'} raises "\n            "by chance")\n    y = ["nobody"]\n'
+                '    z = """\n nobody reads this page\n"""\n')
+        self.assertEqual(found("headers", "utils/a.py", text), [("word", 6, 13)])
+        self.assertEqual(found("help", "utils/a.py", text), [("word", 12, 15), ("word", 13, 14)])
+        self.assertEqual(found("help", "utils/test-prose.py", text), [])
+        self.assertEqual(found("help", "utils/a.py", "nobody (\n'a wait for nobody'"), [])
+
+    def test_strings_of_scripts(self):
+        text = 'say("a wait that nobody ends", `the piece ${nobody} of nobody here`);\nf("nobody");\n'
+        self.assertEqual(found("messages", "lib/Report/a.js", text), [("word", 1, 18), ("word", 1, 56)])
+
+    def test_descriptions_of_machines_and_of_the_editor(self):
+        text = '{"name": "nobody reads this", "description": "A machine that nobody has", "x": {"note": "drawn by chance"}}\n'
+        self.assertEqual(found("messages", "machines/a.json", text), [("word", 1, 62), ("word", 1, 96)])
+        self.assertEqual(found("messages", "editors/vscode/package.json", text), [("word", 1, 62), ("word", 1, 96)])
+        self.assertEqual(found("messages", "test/a.json", text), [])
+
+    def test_messages_and_comments_of_the_script(self):
+        text = '#!/bin/bash\n# For nobody.\nsay "error: nobody installs \'$1\'"\n  # nobody\ndie "no network, by chance: $(nobody)"\necho "nobody"\n'
+        self.assertEqual(found("help", "do", text), [("word", 3, 13), ("word", 5, 18)])
+        self.assertEqual(found("headers", "do", text), [("word", 2, 7), ("word", 4, 5)])
 
     def test_python_and_the_script(self):
         self.assertEqual(found("headers", "utils/a.py", '#!/usr/bin/env python3\n"""Checks what\nnobody reads.\n\n    nobody else\n"""\n'), [("word", 3, 1)])

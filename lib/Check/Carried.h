@@ -37,7 +37,7 @@ struct Carried {
 };
 
 /// Adds those that lead to what is wanted of `loop`, of numbers up to `largest`, as far as they are
-/// found in so many steps.
+/// found in `steps` steps.
 void carryBack(const Kernel &kernel, LoopId loop, const Wanted &wanted, uint64_t largest,
                uint64_t steps, Carried &carried);
 

@@ -61,7 +61,7 @@
 
 namespace tally::check {
 
-/// A wait that the code is taken to have: until so many instructions of a queue have finished.
+/// A wait that the code is taken to have: until a number of instructions of a queue have retired.
 struct AssumedWait {
   EngineId engine;
   uint32_t at = 0; ///< in the trajectory of the engine: before this operation

@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// Who can move: engines, then the rings of each queue (a whole queue is one ring).
+  /// What can move: engines, then the rings of each queue (a whole queue is one ring).
   struct Actor {
     EngineId engine;
     QueueId queue; ///< none: the engine itself

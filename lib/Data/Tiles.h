@@ -25,7 +25,7 @@ uint64_t numElements(const Shape &shape);
 
 /// A tile in one iteration. Its dimensions in memory, outermost first, are joined where they can.
 struct TilePlace {
-  bool isTouched = true; ///< its guards hold; else only its shape means something
+  bool isTouched = true; ///< its guards hold; otherwise only its shape means something
   size_t first = 0;
   std::vector<std::pair<size_t, size_t>> dims; ///< count and stride
   Shape shape;                                 ///< without the dimensions of a single index

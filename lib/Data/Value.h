@@ -63,7 +63,7 @@ inline uint64_t extentOf(const Shape &shape, size_t axis) {
 /// The axes over which a node goes: the last one, or those that it lists, ascending.
 std::vector<uint64_t> axesOf(const ComputeNode &node, const Shape &shape);
 
-/// The shape of what a node makes of operands of these shapes; else why it cannot be.
+/// The shape of what a node makes of operands of these shapes, or why it cannot be.
 /// Not for Number, Iteration, Read, Kept and Gather.
 bool shapeOf(const ComputeNode &node, std::span<const Shape> operands, Shape &result,
              std::string &problem);

@@ -82,7 +82,7 @@ private:
   std::vector<bool> agreed;
 };
 
-/// Dependences by consumer, and who waits on each engine.
+/// Dependences by consumer, and which of them wait on each engine.
 struct WaitIndex {
   WaitIndex(const Kernel &kernel, const Extraction &extraction)
       : depsOf(kernel.instrs.size()), waiters(kernel.engines.size()) {

@@ -55,7 +55,7 @@ struct Extent {
 
 /// A counter of the entries of a body, for which no formula is known.
 struct EntryCounter {
-  bool isShared = false; ///< both count the same body; else only one counter is used
+  bool isShared = false; ///< both count the same body; otherwise only one counter is used
   /// How many levels lie at or around the body. At the last of them it is the loop itself, unless
   /// it is a branch.
   uint32_t levels = 0;
@@ -78,7 +78,7 @@ struct Length {
 struct PairNest {
   struct Level {
     Extent producer;
-    Extent consumer; ///< the same, but for a level that pairs two loops side by side
+    Extent consumer; ///< the same, except at a level that pairs two loops side by side
 
     auto operator<=>(const Level &) const = default;
   };

@@ -64,7 +64,7 @@ class IslContext {
 public:
   IslContext();
 
-  /// A question begins, which may take about so many steps of isl.
+  /// A question begins, which may take about this many steps of isl.
   void startQuestion(uint64_t maxOperations);
 
   /// Whether the question took too many, or isl could not make sense of it: it has no answer.

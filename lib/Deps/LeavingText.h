@@ -297,7 +297,7 @@ public:
   }
 
   /// One point, in words and numbers of the kernel: the index at it that is not in the buffer, and
-  /// what says where the tile lies besides iterations.
+  /// what, apart from iterations, says where the tile lies.
   int64_t indexAt(const std::vector<int64_t> &point) const {
     const TileDim &own = access.dims[*dim];
     int64_t first = valueOf(point, own.first);

@@ -251,7 +251,7 @@ private:
                : positiveBefore(ordering);
   }
 
-  /// No wait before so many iterations have passed.
+  /// No wait before the iterations of the distance have passed.
   static void addMask(Conditions &all, const std::vector<int64_t> &distance) {
     for (size_t i = 0; i < distance.size(); ++i) {
       if (distance[i] > 0) {

@@ -28,7 +28,7 @@
 
 namespace tally::deps {
 
-/// Whether who waits at distance `a` has waited at `b`: runs of the producer up to a are no
+/// Whether what waits at distance `a` has waited at `b`: runs of the producer up to a are no
 /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
 bool vectorImplies(std::span<const DistanceComponent> a, std::span<const DistanceComponent> b);
 

@@ -97,7 +97,7 @@ private:
   SharedMemory shared;
   const IdVector<LoopId, LoopId> divergent;
   std::vector<Bounds> boxes;
-  std::vector<Lattice> grids; ///< beside the boxes
+  std::vector<Lattice> grids; ///< of the boxes
   IdVector<TileId, TileBox> tiles;
 };
 

@@ -45,7 +45,7 @@ public:
 
   Sum sum(TileExprId id) const;
 
-  /// How many elements. Empty: a run-time value that nobody knows says what it is; at least 1.
+  /// How many elements. Empty: a run-time value that is not known says what it is; at least 1.
   std::string size(const TileDim &dim) const;
 
   /// The same, if it is a constant.

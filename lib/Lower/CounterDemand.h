@@ -46,8 +46,8 @@ public:
   IdVector<LoopId, std::vector<Stepped>> steppedAt; ///< by the loop that steps them
   IdVector<LoopId, bool> enters;                    ///< loops that this engine runs
 
-  /// Whether retirements of the queue in a statement of the root are counted: somebody reads the
-  /// count there or later.
+  /// Whether retirements of the queue in a statement of the root are counted: the count is
+  /// read there or later.
   bool isFollowed(QueueId queue, uint32_t stmt) const {
     return running[queue].wanted && stmt <= running[queue].lastStmt;
   }

@@ -70,7 +70,7 @@ void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Cod
 /// Gives the semaphores and registers of code, which so far are numbered from zero on, their
 /// numbers: those that the kernel pins get theirs, and all others the smallest that are neither
 /// pinned nor reserved. For strategies that count, its semaphores are those of the groups of the
-/// plan. Nobody touches the ones in between.
+/// plan. The ones in between are not used.
 void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
 } // namespace tally::lowering

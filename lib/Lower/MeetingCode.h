@@ -35,11 +35,11 @@ public:
   /// numbered like the groups of the plan.
   MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
-  /// The reset point between iterations of `loop`, if the engine takes part in one there; else
-  /// null.
+  /// The reset point between iterations of `loop`, if the engine takes part in one there; null
+  /// if not.
   const ResetSite *resetIn(LoopId loop, EngineId engine) const;
 
-  /// The barrier at the back edge of `loop`, if the engine takes part in one there; else null.
+  /// The barrier at the back edge of `loop`, if the engine takes part in one there; null if not.
   const BarrierSite *backEdgeOf(LoopId loop, EngineId engine) const;
 
   const BarrierCode &barriers() const { return program; }

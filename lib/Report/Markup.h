@@ -14,7 +14,7 @@ namespace tally::report {
 /// (control characters, bytes that are no UTF-8) becomes `?`.
 std::string escape(std::string_view text);
 
-/// At most so many bytes, the end replaced by dots; never a part of a character.
+/// At most `most` bytes, the end replaced by dots; never a part of a character.
 std::string shorten(std::string text, size_t most);
 
 /// Exact, in nanoseconds: the unit of the picture's coordinates.

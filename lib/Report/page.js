@@ -234,7 +234,7 @@ async function startPage() {
   });
   svg.addEventListener("dblclick", (event) => zoom(0.4, shareAt(event)));
 
-  /// What a piece is, beside the pointer that rests on it.
+  /// What a piece is, next to the pointer that rests on it.
   svg.addEventListener("pointermove", (event) => {
     const what = drag ? null : picture.at(...placeOf(event, svg));
     tip.hidden = !what;

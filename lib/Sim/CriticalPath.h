@@ -35,7 +35,7 @@ public:
 
   void setTeller(Teller teller) { tell = std::move(teller); }
 
-  /// For so many operations, numbered over all engines.
+  /// For `numOps` operations, numbered over all engines.
   void resize(size_t numOps) { totals.resize(numOps); }
 
   PathNode add(PathNode parent, PathKind kind, uint32_t op, Tick span) {

@@ -26,7 +26,7 @@
 
 namespace tally::sim {
 
-/// What an operation costs beside its kind.
+/// What decides the cost of an operation, apart from its kind.
 struct SimOp {
   bool isFree = false;      ///< a bracket around no instruction, where synchronisation is free
   bool isAtOnce = false;    ///< an addition made once for all iterations

@@ -33,7 +33,7 @@ struct Form {
 /// The form of a dependence; `plan` has its groups already.
 Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place);
 
-/// The reason where not so many iterations are remembered as a distance reaches back.
+/// The reason where fewer iterations are remembered than a distance reaches back.
 std::string tooFarBack(uint32_t offset, uint32_t remembered);
 
 } // namespace tally::sync

@@ -34,7 +34,7 @@ template <Struct S> void addKeys(Keys &keys) {
   });
 }
 
-/// Of a struct, what else may stand beside them, and those of its bodies.
+/// The fields of a struct, those of its bodies, and the `more` that may stand next to them.
 template <Struct S> Keys keysOf(std::initializer_list<std::string_view> more = {}) {
   Keys keys;
   addKeys<S>(keys);

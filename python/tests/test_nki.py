@@ -519,7 +519,7 @@ class RefusalTest(unittest.TestCase):
 
 
 class ShapeTest(unittest.TestCase):
-    """One kernel at two shapes gives one text, but for numbers."""
+    """One kernel at two shapes gives one text, apart from numbers."""
 
     def same(self, file, kernel, first, second):
         texts = {re.sub(r"\d+", "#", support.dumped(trace(file, kernel, **given)))

@@ -15,7 +15,7 @@
 namespace tally::tool {
 
 /// Certifies compiled kernels, each planned with its options and with what became of its accesses,
-/// and shows the verdicts: Yes if all are certified, No if one is rejected, Undecided if one is not
+/// and shows the verdicts. Yes if all are certified, No if one is rejected, Undecided if one is not
 /// covered by the theorem or the checker cannot be run. The certificates are kept in the file
 /// `keep`; "" keeps none.
 Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDecisions> &plans,

@@ -23,7 +23,7 @@ namespace tally::tool {
 /// The command line.
 struct CheckOptions {
   CommonOptions common;
-  bool asksWritten = false; ///< code is held to what accesses ask for, whoever wrote it
+  bool asksWritten = false; ///< code is held to what accesses ask for, even if it is compiled
 
   bool explore = false, race = false;
   std::string replay;
@@ -62,7 +62,7 @@ struct CheckOptions {
 };
 
 /// What --explore holds code to, if that is not the kernel's own dependences: of hand-written code
-/// those that follow from its accesses; where some are written, besides these what accesses ask for
+/// those that follow from its accesses; where some are written, these, and what accesses ask for
 /// and they do not imply. --race compares the accesses themselves.
 struct Asked {
   std::optional<Kernel> kernel; ///< with these dependences

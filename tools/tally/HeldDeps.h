@@ -8,9 +8,9 @@
 
 namespace tally::tool {
 
-/// Holds the dependences of a compiled kernel against its accesses, and says what is not seen to
-/// follow from them: as an error where a run of the code races for that, else as a remark. None if
-/// one is missing.
+/// Compares the dependences of a compiled kernel with its accesses, and says what is not seen to
+/// follow from them: an error where a run of the code races for that, and otherwise a remark. None
+/// if one is missing.
 std::optional<AccessesNote> holdAccesses(Session &session, const LoadedKernel &loaded,
                                          const CommonOptions &options);
 

@@ -123,7 +123,7 @@ bool areKnown(const std::vector<std::string> &names, const std::vector<std::stri
 //===----------------------------------------------------------------------===//
 //
 // What was asked for and is not done is never passed over: an option that would have no effect
-// beside the others is an error. Each command says when that is so. `options` are names, as
+// next to the others is an error. Each command says when that is so. `options` are names, as
 // "--trace-limit".
 
 /// `options` have no effect if `isIdle`; `why` ends the sentence "'--trace-limit' has no effect".
@@ -133,7 +133,7 @@ void refuseIf(CLI::App &command, std::vector<std::string> options, std::string w
 /// `options` have no effect without `other`.
 void goesWith(CLI::App &command, std::vector<std::string> options, const std::string &other);
 
-/// `options` have no effect beside `other`.
+/// `options` have no effect together with `other`.
 void goesNotWith(CLI::App &command, std::vector<std::string> options, const std::string &other);
 
 /// Whether the user gives this option.

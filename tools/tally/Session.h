@@ -74,7 +74,7 @@ struct CommonOptions {
   std::string input;
   std::string kernel;    ///< the only one of the input that counts; empty: all
   bool isSecond = false; ///< the input is compared with another one, which has that kernel
-  std::string code;      ///< another file with code; empty: it is beside the kernel, or compiled
+  std::string code;      ///< another file with code; empty: that of the kernel, or compiled
   std::string machine;   ///< empty: what fits the kernel (Session)
   std::string strategy = "per-loop";
   std::string participants = "work";
@@ -116,7 +116,7 @@ struct RunOptions {
   std::string text() const;
 };
 
-/// What a run needs beside its kernel, as the user gives it, or as it is chosen.
+/// What a run needs in addition to its kernel, as the user gives it, or as it is chosen.
 struct BoundRun {
   Bindings bindings;
   std::vector<std::string> given, chosen; ///< `A=64`
@@ -206,8 +206,8 @@ public:
   /// The same, with numbers of our choice for what the user leaves open.
   BoundRun bind(const Kernel &kernel, const RunOptions &values);
 
-  /// Whether all tiles stay within their buffers in the run with these trips; else the reason is
-  /// reported.
+  /// Whether all tiles stay within their buffers in the run with these trips; if not, the reason
+  /// is reported.
   bool tilesStay(const Kernel &kernel, const Bindings &bindings);
 
   /// Shows what was found, with source lines where there are any.

@@ -15,7 +15,7 @@ struct DataOptions {
   bool check = false;
   std::string inputs;              ///< folder of files NAME.npy; empty: none
   std::string outputs;             ///< likewise
-  std::vector<std::string> random; ///< buffers that hold numbers by chance
+  std::vector<std::string> random; ///< buffers that hold random numbers
   uint64_t seed = 1;
 
   void add(CLI::App &command);

@@ -72,7 +72,7 @@ class Table {
 public:
   explicit Table(std::vector<Column> columns) : columns(std::move(columns)) {}
 
-  /// So many rows, each made anew whenever it is shown: a large table is never held as a whole.
+  /// `numRows` rows, each made whenever it is shown: a large table is never held as a whole.
   Table(std::vector<Column> columns, size_t numRows, std::function<std::vector<Cell>(size_t)> rowAt)
       : columns(std::move(columns)), numMade(numRows), make(std::move(rowAt)) {}
 

@@ -16,7 +16,7 @@ namespace tally::tool {
 
 struct TileProblem {
   Diagnostic error;
-  bool isSeen = true; ///< else the run is too long to tell
+  bool isSeen = true; ///< if not, the run is too long to tell
 };
 
 class TileWatch {

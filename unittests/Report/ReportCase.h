@@ -25,7 +25,7 @@ inline Timeline record(SimCase &c, TimelineRecorder::Window window = {}, SimOpti
 }
 
 /// Two engines: `e0` runs `a`, whose retirements `e1` waits for before each `b`, in a loop of
-/// `trips`. With a prologue `p` on `e0` that nobody waits for.
+/// `trips`. With a prologue `p` on `e0` that no instruction waits for.
 struct Pipe : SimCase {
   explicit Pipe(uint64_t trips) : SimCase(kernelOf(trips)) {
     SemaId s = semaphore("s");

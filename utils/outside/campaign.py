@@ -143,7 +143,7 @@ def draw_case(seed):
 
 
 def options_of(strategy, seed):
-    """Switches of the compiler, by the seed: but for its own, each strategy has the same."""
+    """Switches of the compiler, by the seed: apart from its own, each strategy has the same."""
     source, options = random.Random(seed), ["--sync=" + strategy]
     own = source.random() < 0.3
     if strategy == "barrier" and own:

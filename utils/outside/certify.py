@@ -313,7 +313,7 @@ def certify_seed(options, seed):
 
 
 def base_of(options, seed, folder, result):
-    """Code that is certified and right, what its certificate says beside it, and whether it waits for no more than asked."""
+    """Code that is certified and right, what its certificate says of it, and whether it waits for no more than asked."""
     strategy = STRATEGIES[seed % len(STRATEGIES)]
     base, written, messages = compiled_with(options, seed, folder, result, "--sync=" + strategy)
     if base is None:

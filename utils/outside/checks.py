@@ -147,7 +147,7 @@ def neighbours_of(tally, seed):
 
 
 def neighbour_contradictions(tally, seed):
-    """Texts: what is said of a kernel beside another, and not of it alone. What is not decided in time says nothing."""
+    """Texts: what is said of a kernel next to another, and not of it alone. What is not decided in time says nothing."""
     neighbours = neighbours_of(tally, seed)
     if not neighbours:
         return

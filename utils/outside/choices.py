@@ -75,7 +75,7 @@ def draw_value(random, least, most_allowed, turn, most, distances):
 
 
 def values_with(kernel, trips, values):
-    """The values, but for those that give tied loops the trips that are told of their first entry."""
+    """The values, except those that give tied loops the trips that are told of their first entry."""
     found = dict(values)
     for loop in kernel.loops.values():
         if not loop.formula or loop.name not in trips:

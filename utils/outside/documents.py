@@ -558,7 +558,7 @@ class Code:
 
     @staticmethod
     def choose_machine(value, version, named):
-        """[json/Execution.md#the-machine]: what the code says; else what the reader names."""
+        """[json/Execution.md#the-machine]: what the code says, or what the reader names."""
         stated = Machine(value) if version == 2 and isinstance(value, dict) and len(value) > 1 else None
         if stated and named and stated.rules() != named.rules():
             raise Wrong("machine", "the code was made for a machine of other rules than the one named")

@@ -636,8 +636,9 @@ def rare_guard(random, place, trips):
 
 
 def draw_turning(random, name):
-    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits or a cap begins again, when a threshold
-    has fallen behind, or with all branches not taken; and trips and decisions with which it is. The interpreter judges whether it is, so
+    """Code written by hand that is wrong only beyond a number in it, and trips and decisions with which it is.
+
+    A counter of 8 bits or a cap begins again, a threshold has fallen behind, or no branch is taken. The interpreter judges whether it is, so
     some may be right.
     """
     ways = (draw_capped, draw_wrapping, draw_untaken, draw_drifting, draw_falling, draw_together, draw_wrapped_cap)

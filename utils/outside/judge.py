@@ -61,7 +61,7 @@ KINDS = {
 
 
 class Verdict:
-    """*no* if there are findings, else *could not decide* if there are reasons for that."""
+    """*no* if there are findings, and otherwise *could not decide* if there are reasons for that."""
 
     def __init__(self):
         self.findings = []
@@ -348,7 +348,7 @@ class Case:
         retired = ", ".join(f"{count} of '{name}'" for name, count in zip(self.kernel.queues, needed))
         engine, _ = self.place[run]
         self.verdict.add("late", f"{run} is held back at {self.operations[engine][done]} although its dependences "
-                                 f"are satisfied; retired are {retired}")
+                                 f"are satisfied; {retired} have retired")
 
     def least_retirements(self):
         """For each run, how much of each queue has to retire before it can be issued."""

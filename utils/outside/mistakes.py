@@ -107,7 +107,7 @@ def all_mistakes():
 
 
 def including(files):
-    """What is compiled: the files; of a header, those beside it that include it."""
+    """What is compiled: the files; of a header, those next to it that include it."""
     for file in files:
         if not file.endswith(".h"):
             yield file

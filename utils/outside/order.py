@@ -45,7 +45,7 @@ class Progress:
     """As far as everything gets within the limits.
 
     `late_rings`: of a run that may not retire, all rings but the last deliver, which is what lets the
-    others get farthest; else it delivers nothing.
+    others get farthest; otherwise it delivers nothing.
     """
 
     def __init__(self, system, retire_limits=None, engine_limits=None, late_rings=True):

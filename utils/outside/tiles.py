@@ -440,7 +440,7 @@ def overlap(one, other):
 
 
 def element_bytes(buffer):
-    """Of a type that is letters and then a number, with nothing or `_` behind it, that number divided by 8; else 0."""
+    """Of a type that is letters and then a number, with nothing or `_` after it, that number divided by 8; otherwise 0."""
     bits = int((re.match(r"[A-Za-z]+([0-9]+)(?:_|$)", buffer.type) or [0, 0])[1])
     return bits // 8 if bits % 8 == 0 else 0
 

@@ -65,8 +65,8 @@ def clip(number, least, most):
 class Run:
     """One run of an instruction, by its own engine.
 
-    `number` counts the runs of the instruction, `slot` those of its queue, both from 0; `place` orders
-    runs as the sequential program does; `needs` are the slots of other queues that must have retired,
+    `number` counts the runs of the instruction, `slot` those of its queue, both from 0. `place` orders
+    runs as the sequential program does. `needs` are the slots of other queues that must have retired,
     as (queue, slot), where a slot of None can never be.
     """
 

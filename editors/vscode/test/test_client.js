@@ -10,7 +10,7 @@ const path = require("path");
 
 const load = Module._load;
 
-/// Starts the command as the library does, and asks it who it is.
+/// Starts the command as the library does, and asks for its name and version.
 class LanguageClient {
   constructor(id, name, server, options) {
     assert.deepStrictEqual(options.documentSelector, [{ language: "tally" }]);

@@ -4,7 +4,7 @@
 // in the `scf` form of such code. docs/guide/Language.md is the reference of the text.
 //
 // What an operation says lies in one plain struct (tally/Written/Data.h), held as a property: unique data
-// such as names of instructions is never an attribute, which MLIR would keep for ever and
+// such as names of instructions is never an attribute, which MLIR would keep forever and
 // look up in a table for each operation. Names refer to one another as text; the
 // core resolves them when a kernel is loaded (tally/Written/Resolve.h).
 //

@@ -30,7 +30,7 @@ class Family:
 
 
 class Tile(NamedTuple):
-    """What an access says beside its numbers. `role` is 'r', 'w', or 'a' for a sum."""
+    """What an access says in addition to its numbers. `role` is 'r', 'w', or 'a' for a sum."""
 
     role: str
     family: Family

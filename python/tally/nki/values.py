@@ -27,8 +27,8 @@ def refuse(message):
 class Box(NamedTuple):
     """The elements of a buffer that a pattern touches: for each dimension first, count and step.
 
-    `exact`: these and no others. `ordered`: the pattern walks them in row-major order, each once, but
-    for axes along which it repeats; `shape` is the pattern's with these as 1.
+    `exact`: these and no others. `ordered`: the pattern walks them in row-major order, each once, except
+    along axes on which it repeats; `shape` is the pattern's with these as 1.
     """
 
     firsts: tuple

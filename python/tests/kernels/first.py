@@ -35,7 +35,7 @@ def softmax(x):
 
 @nki.jit
 def product(a, b):
-    """`sum += product` in PSUM, `dst[...] = operation`, and a reduction beside an activation."""
+    """`sum += product` in PSUM, `dst[...] = operation`, and a reduction together with an activation."""
     depth, rows = a.shape
     out = nl.ndarray((rows, b.shape[1]), dtype=nl.bfloat16, buffer=nl.shared_hbm)
     sums = nl.ndarray((rows, 1), dtype=nl.float32, buffer=nl.shared_hbm)

@@ -76,7 +76,7 @@ def check_strategies(path, text, folder):
     constant.write_text(constant_trips(text), encoding="utf-8")
     if "tally.if" in text:
         status, _, output = check(constant, "--sync=unrolled")
-        expect(status == 2 and "is decided at run time" in output, "unrolled is not refused", output)
+        expect(status == 2 and "is decided at run time" in output, "'unrolled' is not refused", output)
     else:
         expect_right(constant, "unrolled", "exact", "--sync=unrolled")
 

@@ -38,7 +38,7 @@ from walk import Choice
 
 
 def machine_of(settings):
-    """The description of a machine with these numbers, and else without limits."""
+    """The description of a machine with these numbers, and otherwise without limits."""
     wanted = SETTINGS | settings
 
     def limit(value, unit):
