@@ -259,6 +259,7 @@ lit_tests() {
 
 doc_tests() {
   local results=$build/doc-results.txt
+  check_one "rules of documents" python3 utils/test-docs.py
   rm -f "$results"
   logged "documented commands" python3 utils/check-docs.py --bin "$build/release/bin" \
     --results "$results" || true
