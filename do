@@ -664,14 +664,50 @@ demo_side_by_side() {
   python3 utils/side-by-side.py "${sides[@]}"
 }
 
+# refuse_verb VERB: names the verbs, and the one that was meant, as `tally` does.
+refuse_verb() {
+  local verbs meant
+  verbs=$(declare -F | sed -n 's/^declare -f verb_//p' | xargs)
+  # shellcheck disable=SC2086 # words
+  meant=$(nearest "$1" $verbs)
+  die "unknown verb '$1'; the verbs are: $verbs${meant:+; did you mean '$meant'?}" 2
+}
+
+# nearest WORD NAME...: the name that differs from the word in one character inserted, dropped, replaced
+# or swapped with the next, or in less than half of them; nothing if none does.
+nearest() {
+  awk -v word="$1" -v names="${*:2}" '
+    function least(x, y) { return x < y ? x : y }
+    function distance(a, b,   i, j, d) {
+      for (i = 0; i <= length(a); ++i) d[i, 0] = i
+      for (j = 0; j <= length(b); ++j) d[0, j] = j
+      for (i = 1; i <= length(a); ++i) {
+        for (j = 1; j <= length(b); ++j) {
+          d[i, j] = least(d[i - 1, j - 1] + (substr(a, i, 1) != substr(b, j, 1)), least(d[i - 1, j], d[i, j - 1]) + 1)
+          if (i > 1 && j > 1 && substr(a, i, 1) == substr(b, j - 1, 1) && substr(a, i - 1, 1) == substr(b, j, 1))
+            d[i, j] = least(d[i, j], d[i - 2, j - 2] + 1)
+        }
+      }
+      return d[length(a), length(b)]
+    }
+    BEGIN {
+      best = int(length(word) / 3) + 2
+      for (i = 1; i <= split(names, all, " "); ++i) {
+        d = distance(word, all[i])
+        longer = length(word) < length(all[i]) ? length(all[i]) : length(word)
+        if (d < best && (d == 1 && longer > 1 || 2 * d < longer)) { best = d; found = all[i] }
+      }
+      print found
+    }'
+}
+
 main() {
   local verb=${1:-help}
   case $verb in
   -h | --help) verb=help ;;
   esac
   if ! declare -F "verb_$verb" >/dev/null; then
-    say "error: unknown verb '$verb'; the verbs are: $(declare -F | sed -n 's/^declare -f verb_//p' | xargs)"
-    exit 2
+    refuse_verb "$verb"
   fi
   shift || true
   "verb_$verb" "$@"
