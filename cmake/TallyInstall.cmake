@@ -5,7 +5,7 @@
 #   share/tally/machines machine descriptions
 #   share/tally/editors  colours for editors
 #   share/man, share/bash-completion, share/zsh
-#                        manual pages and completion of `tally`
+#                        manual pages and completion of `tally` and `tally-nki`
 #   lib/cmake/tally      targets: tally::core, tally::Support, tally::Model, ...; with the
 #                        component MLIR also tally::IR and tally::Transforms
 #
@@ -68,6 +68,12 @@ install(DIRECTORY editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/edit
 install(PROGRAMS python/tally-nki DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY python/tally DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/python
   FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+# What shells know about it, made of its definitions of options.
+install(CODE "
+  set(program \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/tally-nki\")
+  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
+  set(manual \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/TallyNkiShell.cmake\")")
 
 if(TALLY_MLIR_LIBRARIES)
   install(TARGETS ${TALLY_MLIR_LIBRARIES} EXPORT tallyMLIRTargets

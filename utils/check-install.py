@@ -94,7 +94,8 @@ class Installed:
                   'COMP_CWORD=3; _tally; echo ${COMPREPLY[@]}')
         self.expect(["/bin/bash", "-c", script], "trn1 trn2")
         for file in ["man/man1/tally.1", "man/man1/tally-machine-check.1", "zsh/site-functions/_tally",
-                     "tally/editors/vscode/package.json"]:
+                     "man/man1/tally-nki.1", "man/man1/tally-nki-corpus.1", "zsh/site-functions/_tally-nki",
+                     "bash-completion/completions/tally-nki", "tally/editors/vscode/package.json"]:
             if not (share / file).is_file():
                 raise Failure(f"there is no '{share / file}'")
         pages = [page.read_text(encoding="utf-8") for page in (share / "man/man1").glob("*.1")]

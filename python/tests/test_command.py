@@ -34,7 +34,7 @@ class CommandTest(unittest.TestCase):
                                "--arg", "factor=3.0", "-o", self.folder / "k.json", f"--inputs={self.folder / 'in'}",
                                f"--expect={self.folder / 'want'}", f"--summary={self.folder / 's.json'}")
         self.assertEqual((status, out), (0, ""), err)
-        self.assertIn("6 operations -> 3 instructions, 1 loops", err)
+        self.assertIn("6 operations -> 3 instructions, 1 loop\n", err)
         kernel = json.loads((self.folder / "k.json").read_text(encoding="utf-8"))
         self.assertEqual((kernel["schema"], kernel["name"]), ("tally-kernel", "scale"))
         x, want = np.load(self.folder / "in/x.npy"), np.load(self.folder / "want/out.npy")

@@ -16,6 +16,7 @@ The data flows one way, a module for each idea:
   rings.py         how many copies of a tile there are
   document.py      the kernel as JSON, and the summary
   command.py       `tally-nki`
+  commandline.py   its options: slips, manual pages, completion
   corpus/          `tally-nki corpus`: all kernels of a checkout
 
 Nothing here is compiled; Python 3.11 and NumPy are all it needs.

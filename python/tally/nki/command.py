@@ -15,7 +15,7 @@ import traceback
 
 import numpy as np
 
-from .. import __version__
+from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
 from .refusal import Refusal, shown_path
@@ -29,19 +29,25 @@ _EXAMPLES = """examples:
   tally-nki corpus DIR     all kernels of a checkout; see 'tally-nki corpus --help'
 
 A value of --arg is a tensor, TYPE[EXTENTS], of random numbers (whole numbers: 0), or of one number
-behind a colon; an array of NumPy, @FILE.npy or @FILE.npy:TYPE; an element type, nl.bfloat16; or a
+after a colon; an array of NumPy, @FILE.npy or @FILE.npy:TYPE; an element type, nl.bfloat16; or a
 literal of Python.
+
+Exit status: 0 the kernel is written, 2 it is not: wrong use, or the kernel cannot be traced.
 """
 
+CORPUS = "corpus"
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[([\d,\s]+)\](?::(.+))?")
 
 
 def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["corpus"]:
+    if argv[:1] == [CORPUS]:
         from .corpus.command import main as corpus
         return corpus(argv[1:])
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    if argv and not os.path.exists(argv[0]) and nearest(argv[0], [CORPUS]):
+        parser.error(f"no file '{argv[0]}'; did you mean '{parser.prog} {CORPUS}'?")
+    options = parser.parse_args(argv)
     try:
         return _run(options)
     except Refusal as refusal:
@@ -56,10 +62,10 @@ def main(argv=None):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
-        prog="tally-nki", description="Traces a kernel written in NKI, and writes it as a kernel of tally.",
-        epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--version", action="version", version=f"tally-nki {__version__}")
+    parser = Parser(prog="tally-nki", description="Traces a kernel written in NKI, and writes it as a kernel of tally.",
+                    epilog=_EXAMPLES)
+    parser.add_argument("--completion", action=_Completion, choices=SHELLS, metavar="SHELL",
+                        help="print a script that completes commands and options in bash or zsh")
     parser.add_argument("file", metavar="FILE", help="the Python file of the kernel")
     parser.add_argument("kernel", metavar="KERNEL", help="the name of its function")
     parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE",
@@ -68,17 +74,26 @@ def _parser():
     parser.add_argument("--inputs", metavar="DIR", help="write the inputs to DIR/BUFFER.npy")
     parser.add_argument("--expect", metavar="DIR", help="write NumPy's results to DIR/BUFFER.npy")
     parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
-    parser.add_argument("--seed", type=int, default=1, help="of random inputs (1)")
-    parser.add_argument("--ring", type=int, default=2, help="copies of a tile that an iteration makes (2)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of random inputs (1)")
+    parser.add_argument("--ring", type=int, default=2, metavar="N", help="copies of a tile that an iteration makes (2)")
     parser.add_argument("--root", metavar="DIR",
                         help="files below it are part of the kernel (the folder of FILE, or of its package)")
     parser.add_argument("--grid", default="", metavar="N,...", help="the launch grid")
     parser.add_argument("--program", default="", metavar="I,...",
                         help="which program of the grid is traced (0,...)")
-    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N")
-    parser.add_argument("--max-memory", type=int, default=Limits().bytes >> 20, metavar="MIB")
+    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N",
+                        help="refuse a kernel that runs more operations (%(default)s)")
+    parser.add_argument("--max-memory", type=int, default=Limits().bytes >> 20, metavar="MIB",
+                        help="refuse a kernel whose buffers need more memory (%(default)s)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress")
     return parser
+
+
+class _Completion(argparse.Action):
+    def __call__(self, parser, namespace, values, option_string=None):
+        from .corpus.command import parser as corpus
+        sys.stdout.write(completion(values, parser, {CORPUS: corpus()}))
+        parser.exit(0)
 
 
 def _run(options):

@@ -48,7 +48,7 @@ class Summary:
     def text(self):
         program = f" (program {self.program})" if self.program else ""
         lines = [f"{self.name}{program}: {self.operations} operations -> {self.instructions} instructions, "
-                 f"{self.loops} loops"]
+                 f"{self.loops} loop{'' if self.loops == 1 else 's'}"]
         if self.dynamic:
             lines.append("  dynamic loops: " + ", ".join(self.dynamic))
         if self.written_out:

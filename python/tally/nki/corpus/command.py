@@ -11,7 +11,6 @@ Steps, each kept in a folder, so a second run goes on where the first one ended:
 The exit status says whether there is a page, and nothing of the kernels: 0 if there is one, 2 if not.
 """
 
-import argparse
 import json
 import os
 import re
@@ -23,6 +22,7 @@ import time
 from pathlib import Path
 
 from ... import __version__
+from ..commandline import Parser
 from ..refusal import Refusal
 from ..tree import Limits
 from . import found, measure, page, results, userfile
@@ -44,7 +44,7 @@ TRIES = 6  # calls of a kernel that are tried, the smallest first
 
 
 def main(argv):
-    options = _parser().parse_args(argv)
+    options = parser().parse_args(argv)
     try:
         return Walk(options).run()
     except Refusal as refusal:
@@ -56,23 +56,23 @@ def main(argv):
     return 2
 
 
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="tally-nki corpus", description="Traces all kernels of a checkout at the shapes of their tests, asks tally "
-        "about each, and writes one page.", epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser():
+    parser = Parser(prog="tally-nki corpus", description="Traces all kernels of a checkout at the shapes of their tests, "
+                    "asks tally about each, and writes one page.", epilog=_EXAMPLES)
     parser.add_argument("root", metavar="DIR", help="the checkout")
     parser.add_argument("-o", metavar="DIR", dest="output", default="tally-corpus",
                         help="where pages and results go (tally-corpus)")
     parser.add_argument("--arguments", metavar="FILE", help="arguments for kernels that no test runs for")
     parser.add_argument("--only", metavar="TEXT", default="", help="kernels whose FILE:NAME contains it")
-    parser.add_argument("--machine", default="trn2", help="of which latency and code are (trn2)")
+    parser.add_argument("--machine", default="trn2", metavar="NAME", help="the machine whose latency and code are told (trn2)")
     parser.add_argument("--seconds", type=int, default=300, metavar="N",
                         help="limit for each driver, trace, and question to tally (300)")
     parser.add_argument("--memory", type=int, default=12288, metavar="MIB", help="limit of each process (12288)")
     parser.add_argument("--max-multiply-adds", type=float, default=1e10, metavar="N",
-                        help="of the products of one kernel (1e10)")
-    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N")
-    parser.add_argument("--ring", type=int, default=2, help="copies of a tile that an iteration makes (2)")
+                        help="refuse a kernel whose products need more (1e10)")
+    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N",
+                        help="refuse a kernel that runs more operations (%(default)s)")
+    parser.add_argument("--ring", type=int, default=2, metavar="N", help="copies of a tile that an iteration makes (2)")
     parser.add_argument("--again", action="store_true", help="keep nothing of earlier runs")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     return parser
