@@ -166,6 +166,17 @@ let number_up_to most option n =
   | _ ->
       fail (Printf.sprintf "'%s' takes a number from 1 to %d, in digits, not %s" option most (Printable.quoted n))
 
+let known = [ "--batch"; "--quick"; "--replay"; "--steps"; "--seconds"; "--diagnostics"; "--help"; "--version" ]
+
+let fail_unknown o =
+  let name = List.hd (String.split_on_char '=' o) in
+  let meant =
+    match Slips.nearest name known with
+    | Some meant -> Printf.sprintf "; did you mean '%s'?" meant
+    | None -> ""
+  in
+  fail (Printf.sprintf "unknown option %s%s" (Printable.quoted o) meant)
+
 let option mode o =
   match String.split_on_char '=' o with
   | [ "--batch" ] -> { mode with batch = true }
@@ -178,7 +189,7 @@ let option mode o =
   | [ "--steps"; n ] -> { mode with steps = Some (number_up_to 1_000_000_000_000 "--steps" n) }
   | [ "--seconds"; n ] ->
       { mode with limits = { mode.limits with seconds = number_up_to 1_000_000 "--seconds" n } }
-  | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
+  | _ -> fail_unknown o
 
 (* What is not written yet stays so. Who starts this program may have it ignore the signal. *)
 let on_interrupt n signal =
