@@ -43,7 +43,7 @@ struct CommandTree {
   std::string summary;
   std::string footer; ///< examples, exit status and the like, each in a paragraph
   std::string usage;
-  std::string version; ///< of the program: `tally 0.2.0`
+  std::string version; ///< of the program: `tally 0.1.0`
   std::vector<CommandOption> options;
   std::vector<CommandTree> commands;
 
