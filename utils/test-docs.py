@@ -64,5 +64,20 @@ class LinkTest(Folder):
         self.assertEqual(check_docs.bad_links(page), ["no file 'none.md'", "no heading 'other.md#three'"])
 
 
+class LengthTest(Folder):
+    def long(self, name, count):
+        self.page("line\n" * count, name)
+        return [problem for folder in check_docs.MOST_LINES for problem in check_docs.long_pages(self.folder, folder)]
+
+    def test_each_folder_has_its_limit(self):
+        self.assertEqual(self.long("docs/guide/a/A.md", 120) + self.long("docs/internals/b/B.md", 200), [])
+        self.assertEqual(self.long("docs/guide/a/A.md", 121), ["docs/guide/a/A.md has 121 lines; 120 are allowed: make two pages of it"])
+        self.assertIn("docs/internals/b/B.md has 201 lines; 200 are allowed: make two pages of it", self.long("docs/internals/b/B.md", 201))
+
+    def test_a_few_may_be_longer(self):
+        self.assertEqual(self.long("docs/guide/Tutorial.md", 300), [])
+        self.assertNotEqual(self.long("docs/internals/Tutorial.md", 300), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@
 usage: python3 utils/outside/hostile.py --certify=PATH [--show] [FILE...]
 
 Each file is a small edit of a base document of code JSON, with the verdict that it must get and why;
-without FILE, all of test/Certify/hostile. docs/internals/Testing.md says what is in them:
+without FILE, all of test/Certify/hostile. docs/internals/testing/Certified.md says what is in them:
 
     base      the document that is edited, in bases/
     edits     in order: {"at": PATH, "was": VALUE, "is": VALUE}. Without "was" something new is put there (in a

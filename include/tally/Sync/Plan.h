@@ -80,7 +80,7 @@ struct PlanDecisions {
   uint64_t counterLimit = maxCount + 1;
 };
 
-/// How a wait value is found: docs/internals/Allocation.md, "x, by class", has the condition and
+/// How a wait value is found: docs/internals/allocation/Classes.md has the condition and
 /// the formula of each.
 enum class WaitClass : uint8_t {
   InShared,
