@@ -118,7 +118,7 @@ refuse_unless_debian12() {
     exit 2
   fi
   if ((EUID != 0)); then
-    say "error: ${#} package(s) missing, and only root can install them; as root, run:"
+    say "error: packages are missing, and only root can install them; as root, run:"
     say "  apt-get update && apt-get install --no-install-recommends $*"
     exit 2
   fi
@@ -126,7 +126,7 @@ refuse_unless_debian12() {
 
 install_packages() {
   local -x DEBIAN_FRONTEND=noninteractive
-  say "installing ${#} package(s): $*"
+  say "installing packages: $*"
   logged "apt update" apt-get update || die "'apt-get update' failed; is there a network?" 2
   refuse_without_llvm22 "$@"
   logged "apt install" apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" ||

@@ -30,7 +30,7 @@ enum class Shape : uint8_t {
   MultiLevel,  ///< a distance on an outer loop, inner components of either sign
   Conditional, ///< both in one branch, a distance on the loop around it
   Opposite,    ///< in the two branches of one `if`
-  Backward, ///< the producer's statement behind the consumer's, a distance on the loop around both
+  Backward, ///< the producer's statement after the consumer's, a distance on the loop around both
   Flat,     ///< both in one body, counted over the whole run
   Element,  ///< in two loops of one body, element by element
   Self,     ///< an instruction and an earlier run of itself

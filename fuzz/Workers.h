@@ -31,7 +31,7 @@ struct Extent {
 };
 
 /// Calls look(seed) on `workers` threads for seeds from the first on, and take(result) in the
-/// order of seeds, until take says false or time is up. Results behind that are dropped.
+/// order of seeds, until take says false or time is up. Results after that are dropped.
 template <typename Look, typename Take> void forSeeds(const Extent &extent, Look look, Take take) {
   using Result = decltype(look(uint64_t()));
   auto start = std::chrono::steady_clock::now();

@@ -64,11 +64,11 @@ bool seedsAreChosen();
 enum class DepClass : uint8_t {
   SharedZero,      ///< producer directly in the shared body, distance 0
   SharedForward,   ///< ... before the consumer, in an earlier iteration
-  SharedBackward,  ///< ... behind it
+  SharedBackward,  ///< ... after it
   NestedZero,      ///< producer below the shared body, distance 0
   NestedForward,   ///< ... before the consumer, in an earlier iteration
-  NestedBackward1, ///< ... behind it, in the last iteration
-  NestedBackward,  ///< ... behind it, earlier
+  NestedBackward1, ///< ... after it, in the last iteration
+  NestedBackward,  ///< ... after it, earlier
   OppositeZero,
   Opposite1,
   OppositeFar,

@@ -42,7 +42,7 @@ public:
 
 private:
   struct Between {
-    /// How far apart on each loop; behind the loops around both: in the same iteration of all.
+    /// How far apart on each loop; after the loops around both: in the same iteration of all.
     std::map<size_t, std::set<int64_t>> onLoop;
     std::set<int64_t> runs; ///< in one body
 

@@ -2,7 +2,7 @@
 """Looks for types and functions that are defined twice under one name.
 
 Two headers of two libraries that define tally::Value, or an inline tally::isSplit(const Queue &),
-are no error to compiler and linker, which take either for both; of a function in two libraries the
+are not errors to compiler and linker, which take either for both; of a function in two libraries the
 linker takes the first that it sees. Every type of a named namespace must be defined in one file,
 and every function, templates too, but those that are static.
 
@@ -30,7 +30,7 @@ def without_text(source):
 
 
 def type_only(parameter):
-    """A parameter less its name and its default."""
+    """A parameter without its name and its default."""
     words = re.findall(r"[\w:]+|[^\w\s:]", parameter.split("=")[0])
     named = len(words) > 1 and re.match(r"\w+$", words[-1]) and words[-2] != "const"
     return " ".join(words[:-1] if named else words)

@@ -259,7 +259,7 @@ def anchors_of(document):
 
 
 def without_code(text):
-    """The text without fenced blocks and `code`, in which brackets are no links."""
+    """The text without fenced blocks and `code`, in which brackets are not links."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", "", text)
 

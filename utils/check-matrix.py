@@ -524,7 +524,7 @@ class Case:
 
 def json_problems(text):
     def refuse(word):
-        raise ValueError(f"'{word}' is no JSON")
+        raise ValueError(f"'{word}' is not JSON")
 
     try:
         json.loads(text, parse_constant=refuse)

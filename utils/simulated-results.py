@@ -109,7 +109,7 @@ TABLES = {
 
 
 def with_table(lines, heading, rows):
-    """The lines, with other rows under the header of the first table behind a heading."""
+    """The lines, with other rows under the header of the first table after a heading."""
     start = lines.index(heading)
     rule = next(i for i in range(start, len(lines)) if lines[i].startswith("|---"))
     end = next(i for i in range(rule + 1, len(lines)) if not lines[i].startswith("|"))

@@ -37,7 +37,7 @@ struct RegisterForm {
   std::optional<uint64_t> constant; ///< in all runs; then there is nothing else
   CounterSum sum;
   std::set<CounterSum> bends; ///< each without a common factor
-  bool isScaled = false;      ///< it was multiplied, or is a sum of what is no number
+  bool isScaled = false;      ///< it was multiplied, or is a sum of what is not a number
   bool isOpen = false;
 
   bool isNumber() const { return sum.empty() && bends.empty() && !isOpen; }

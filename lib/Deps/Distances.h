@@ -20,7 +20,7 @@
 //         3. excess     a distance is exact if the last run of the producer that its wait covers
 //                       conflicts with the consumer, or with an earlier one
 //
-// Example, X[j mod 2] in a loop of 5 trips inside another, the producer behind the consumer:
+// Example, X[j mod 2] in a loop of 5 trips inside another, the producer after the consumer:
 // smallest is (0, 2); then c1 < 2 is left, whose smallest is (1, -4): the producer's last
 // iteration.
 //

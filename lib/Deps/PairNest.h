@@ -48,7 +48,7 @@ struct CountedBody {
   bool operator==(const CountedBody &) const = default;
 };
 
-/// What the variables of a nest that are no iterations stand for, by number.
+/// What the variables of a nest that are not iterations stand for, by number.
 struct NestNames {
   std::vector<CountedBody> counted;
   std::vector<RunValueId> values;

@@ -58,7 +58,7 @@ struct PlaceRing {
 };
 
 /// Calls `visit` for producer and consumer, at least one of which writes, and at least one of which
-/// is no guest.
+/// is not a guest.
 void forReaching(const Kernel &kernel, const LoopsAlike &alike, PlaceRing ring,
                  std::span<const PlaceUse> uses,
                  const std::function<void(const PlaceUse &, const PlaceUse &)> &visit);

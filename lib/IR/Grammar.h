@@ -1,4 +1,4 @@
-//===- Grammar.h - What stands behind the name of an operation ------------===//
+//===- Grammar.h - What stands after the name of an operation -------------===//
 //
 // Parses it by the list of fields of its struct (Fields.h): what stands first, then clauses, in any
 // order, each at most once. Text.h prints it; what is printed parses to the same. `P` is MLIR's
@@ -231,7 +231,7 @@ template <typename S, typename T> bool begins(const Field<S, T> &field, llvm::St
   return found;
 }
 
-/// `64`, `"n"` or `= "$n - i"`, behind `trips`.
+/// `64`, `"n"` or `= "$n - i"`, after `trips`.
 template <typename P> ParseResult parseTrips(P &parser, TripData &trip) {
   if (succeeded(parser.parseOptionalEqual())) {
     trip.kind = Trip::Kind::Formula;
@@ -273,7 +273,7 @@ ParseResult parseClause(P &parser, DistanceData &distance, llvm::StringRef word)
   });
 }
 
-/// What stands behind a word.
+/// What stands after a word.
 template <typename P, typename S, typename T>
 ParseResult parseClause(P &parser, const Field<S, T> &field, T &value, llvm::StringRef word) {
   if constexpr (std::is_same_v<T, TripData> || std::is_same_v<T, DistanceData>) {

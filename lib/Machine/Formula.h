@@ -24,11 +24,11 @@ inline constexpr size_t maxFormula = 1000;
 /// The value of a name; nothing if it has none.
 using Lookup = std::function<std::optional<double>(std::string_view)>;
 
-/// Why a text is no formula, whatever its names stand for; empty if it is one.
+/// Why a text is not a formula, whatever its names stand for; empty if it is one.
 std::string noFormula(std::string_view text);
 
 /// The value of a formula; nothing, with the reason in `error`, if it is none, if a name has no
-/// value, or if the result is no finite number.
+/// value, or if the result is not a finite number.
 std::optional<double> evaluateFormula(std::string_view text, const Lookup &lookup,
                                       std::string &error);
 

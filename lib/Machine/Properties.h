@@ -1,4 +1,4 @@
-//===- Properties.h - What is no parameter of a machine, by name ----------===//
+//===- Properties.h - What is not a parameter of a machine, by name -------===//
 //
 // Limits, and how counters behave: what code is made for. One list says of each where it stands in
 // a machine's file and in Machine, and what it may be; files and `--set` are read by it.

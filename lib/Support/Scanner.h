@@ -64,7 +64,7 @@ protected:
     return fail(what);
   }
 
-  /// The next character that is no blank; 0 at the end and after an error.
+  /// The next character that is not a blank; 0 at the end and after an error.
   char peek() {
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) {
       ++at;

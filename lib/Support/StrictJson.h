@@ -6,7 +6,7 @@
 //   k.json:7:16: error: at 'body[2].trips': expected a number from 0 to 2147483647, found -1
 //
 // A document is one flat array of nodes in the order of the text, each with its place there; texts
-// lie behind one another in a pool. So a deep document costs no recursion, and a place no search.
+// follow one another in a pool. So a deep document costs no recursion, and a place no search.
 //
 // A JsonAt is a value with the way to it; the way is only written out in an
 // error. Readers go on after an error with a harmless value, so that one run

@@ -12,7 +12,7 @@
 // In a shape an empty text is a hole for a name, 0 one for a number, and an empty array one for
 // objects. Columns hold differences to the entry before, names by their number; what is missing at
 // the end of a column is 0. The objects stand in the order of the text, each as the number of its
-// shape, behind one array for each list in it: so a writer knows all of an object when it ends.
+// shape, after one array for each list in it: so a writer knows all of an object when it ends.
 //
 // Neither direction knows what the document is about, so fields, rules and messages are those of
 // the usual form: the writer takes its text, and the reader makes the values that its text has.

@@ -74,10 +74,10 @@ class CommandTest(unittest.TestCase):
                 ((*scale, "--arg", "x=f32[0]"), "at least 1"),
                 ((*scale, "--arg", "x=f32[1,1]:abc"), "neither a number"),
                 ((*scale, "--arg", "x=f32[99999,99999]"), "2^31"),
-                ((*scale, "--arg", "x=nonsense("), "no literal of Python"),
+                ((*scale, "--arg", "x=nonsense("), "or a literal of Python"),
                 ((*scale, "--arg", "x=@nosuch.npy"), "cannot read 'nosuch.npy'"),
                 ((*scale, "--arg", "x=f32[256,64]", "--ring=0"), "at least one slot"),
-                ((*scale, "--arg", "x=f32[256,64]", "--grid=a"), "no list of whole numbers"),
+                ((*scale, "--arg", "x=f32[256,64]", "--grid=a"), "is not a list of whole numbers"),
                 ((*scale, "--arg", "x=f32[256,64]", "-o", "/nosuch/k.json"), "cannot write '/nosuch/k.json'"),
                 ((self.folder / "nosuch.py", "k"), "cannot read"),
                 ((KERNELS / "wrong.py", "raises", "--arg", "x=f32[1]"), "raises KeyError: 'missing'")]:

@@ -168,7 +168,7 @@ class CorpusTest(unittest.TestCase):
         empty = self.folder / "empty"
         empty.mkdir()
         (self.folder / "bad.json").write_text("{}", encoding="utf-8")
-        for root, options, text in [(self.folder / "nosuch", (), "is no folder"), (empty, (), "no kernel in"),
+        for root, options, text in [(self.folder / "nosuch", (), "is not a folder"), (empty, (), "no kernel in"),
                                     (self.root, ("--only=zzz",), "with 'zzz' in their names"),
                                     (self.root, ("--arguments=nosuch.json",), "cannot read 'nosuch.json'"),
                                     (self.root, (f"--arguments={self.folder / 'bad.json'}",), "tally-nki-arguments")]:

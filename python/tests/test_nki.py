@@ -190,7 +190,7 @@ class FirstGenerationTest(KernelTest):
         traced = trace("first", "windows", x=x)
         self.assertLess(np.abs(traced.expected["out"] - (x[:, :-2] + x[:, 1:-1] + x[:, 2:])).max(), 1e-5)
         self.assertEqual(self.reasons(traced),
-                         ["'tensor_reduce' computes with a tile of 'tile' that is no box of its buffer"])
+                         ["'tensor_reduce' computes with a tile of 'tile' that is not a box of its buffer"])
         self.assertEqual(race(traced), "yes")
 
     def test_transposes(self):

@@ -1,6 +1,6 @@
 //===- Completion.h - What could stand at the cursor ----------------------===//
 //
-// Where a line begins, the operations that may stand there. Behind a word that asks for a name, the
+// Where a line begins, the operations that may stand there. After a word that asks for a name, the
 // names that are declared. In a tile, the loops and values around. Otherwise the clauses that the
 // operation does not have yet. All from tokens, so also while a kernel is being typed.
 //

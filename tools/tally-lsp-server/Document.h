@@ -50,7 +50,7 @@ public:
 
   const Lines &lines() const { return places; }
 
-  /// The first token that ends behind this offset, or ends with it: the one that is being typed,
+  /// The first token that ends after this offset, or ends with it: the one that is being typed,
   /// the one around it, or the next. The number of tokens if there is none.
   size_t tokenAt(size_t offset) const;
 

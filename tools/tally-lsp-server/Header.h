@@ -20,7 +20,7 @@ namespace tally::server {
 
 class Header {
 public:
-  /// Right behind the name of an operation.
+  /// Right after the name of an operation.
   explicit Header(std::string_view operation);
 
   /// The word that asks for a string here; null if none does.

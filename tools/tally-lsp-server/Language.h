@@ -28,7 +28,7 @@ enum class NameKind : uint8_t {
 
 std::string_view toString(NameKind kind);
 
-/// What strings stand behind a word.
+/// What strings stand after a word.
 enum class Strings : uint8_t {
   None,     ///< none, or text that names nothing
   Declares, ///< a name that is declared here

@@ -21,7 +21,7 @@ struct Span {
   size_t begin = 0;
   size_t end = 0;
 
-  /// Also right behind the last byte, as a cursor stands.
+  /// Also right after the last byte, as a cursor stands.
   bool touches(size_t offset) const { return begin <= offset && offset <= end; }
 };
 

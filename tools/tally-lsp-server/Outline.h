@@ -19,7 +19,7 @@ namespace tally::server {
 struct Operation {
   std::string_view word;        ///< without `tally.`
   size_t firstToken = 0;        ///< `tally.loop`
-  size_t endToken = 0;          ///< behind the last token before its body
+  size_t endToken = 0;          ///< after the last token before its body
   Span header;                  ///< of these
   Span whole;                   ///< with the body
   std::optional<Span> body;     ///< between its braces; up to the end of the text if it is open
@@ -35,7 +35,7 @@ struct Name {
   bool isDeclared = false;
   std::string scope;          ///< empty for kernels, and where the kernel is not known
   size_t operation = 0;       ///< that it stands in
-  const Word *word = nullptr; ///< behind which it stands
+  const Word *word = nullptr; ///< after which it stands
 };
 
 class Outline {

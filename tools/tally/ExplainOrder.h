@@ -1,6 +1,6 @@
 //===- ExplainOrder.h - Where an engine waits in a run --------------------===//
 //
-// An engine issues in order, so an instruction also stands behind the waits of others.
+// An engine issues in order, so an instruction also waits for those before it.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_TOOLS_TALLY_EXPLAINORDER_H

@@ -95,7 +95,7 @@ inline constexpr auto told = [](Option &option) { option.isTold = true; };
 /// The command needs it.
 inline constexpr auto required = [](Option &option) { option.isRequired = true; };
 
-/// Values of a list may stand behind one another: `a,b`.
+/// Values of a list may follow one another: `a,b`.
 inline constexpr auto withCommas = [](Option &option) { option.delimiter = ','; };
 
 /// ... or be the arguments that follow: `a b`.

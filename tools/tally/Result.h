@@ -36,7 +36,7 @@ public:
   void addTable(std::string_view key, std::string_view title, const Table &table,
                 size_t mostRows = SIZE_MAX);
 
-  /// Further members of the document, behind its list.
+  /// Further members of the document, after its list.
   void set(const Json &members);
 
   /// What was chosen for this kernel, as options of the command that finds the same again.

@@ -237,7 +237,7 @@ class Shrinker:
 
 
 def smaller_kernels(kernel):
-    """Copies with one part less: larger parts first."""
+    """Copies with one part fewer: larger parts first."""
     for place in range(len(kernel.get("dependences", ()))):
         yield without(kernel, ["dependences", place])
     for path, statement in statements_of(kernel["body"], ["body"]):

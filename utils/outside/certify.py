@@ -246,7 +246,7 @@ class Run:
 
     @staticmethod
     def excluded(kind, answer, wide, machine, choice):
-        """What the line of a yes says of itself, and what is no ground for a no."""
+        """What the line of a yes says of itself, and what is not a ground for a no."""
         if answer.startswith("rejected"):
             # What is issued another number of times is so whatever the numbers.
             return kind != "count" and past_the_machine(wide, machine, choice, below=False)

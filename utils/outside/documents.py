@@ -694,7 +694,7 @@ class OperationReader:
         check_fields(value, path, ("op", "barrier", "body"))
         barrier = self.code.barriers[number(value["barrier"], path + ".barrier", 0, len(self.code.barriers) - 1)]
         if self.engine not in barrier["participants"]:
-            raise Wrong(path, f"engine '{self.engine}' is no participant")
+            raise Wrong(path, f"engine '{self.engine}' is not a participant")
         self.block(value["body"], path + ".body", body)
 
     def read_when(self, value, path, body):

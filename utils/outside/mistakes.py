@@ -127,7 +127,7 @@ class Builder:
         done = subprocess.run(["ninja", "-C", str(self.build), "-t", "commands", "bin/tally"], capture_output=True,
                               text=True, check=False)
         if done.returncode or not self.tally.exists():
-            raise OSError(f"'{self.build}' is no build folder of Ninja with 'bin/tally' in it")
+            raise OSError(f"'{self.build}' is not a build folder of Ninja with 'bin/tally' in it")
         commands = [shlex.split(line) for line in done.stdout.splitlines() if "&&" in line or " -c " in line]
         self.compilations = {words[words.index("-c") + 1]: words for words in commands if "-c" in words}
         self.link = next(words for words in commands if "bin/tally" in words)

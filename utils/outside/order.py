@@ -9,7 +9,7 @@ may do. They can be raised later, and the walk goes on from where it stood, agai
 
 Resets break this, unless each is ordered against all that happens on its semaphore. Then the semaphore
 between two resets is one of its own, which only grows. `Epochs` makes these and says what has to be
-ordered for that; the question is asked of the system in which it is already assumed. That is no circle:
+ordered for that; the question is asked of the system in which it is already assumed. That is not a circle:
 the first step of a real schedule that is not possible there would have to break one of these orders.
 """
 

@@ -1,5 +1,5 @@
 // A loop whose trips only the run knows, with an edge into it and an edge out of it: the scale is
-// loaded before the loop, and the sum is stored behind it. The loop may not run at all.
+// loaded before the loop, and the sum is stored after it. The loop may not run at all.
 tally.kernel @edges {
   tally.engine "sync" queues ["in" weight 16, "out" weight 16]
   tally.engine "vector"

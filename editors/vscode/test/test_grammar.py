@@ -98,7 +98,7 @@ class Tokenizer:
 
 
 def marked(path):
-    """(line number, first, last, scope) for each mark; what is marked is the last line that is no mark."""
+    """(line number, first, last, scope) for each mark; what is marked is the last line without marks."""
     lines = path.read_text(encoding="utf-8").splitlines()
     above = 0
     for number, line in enumerate(lines):

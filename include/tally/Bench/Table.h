@@ -66,7 +66,7 @@ struct BenchOptions {
 struct BenchRow {
   std::string kernel;
   Measured measured;
-  std::string strategy; ///< its name; behind it the one to which 'auto' fell back
+  std::string strategy; ///< its name, and after it the one to which 'auto' fell back
   std::string
       problem;        ///< not empty: there is no such code, for this reason; the rest means nothing
   uint32_t loops = 0; ///< of the kernel

@@ -13,7 +13,7 @@
 // other (by operations that only the code has, then the same step). No early, order, deadlock: the
 // code is safe, it reaches nothing that the dependences forbid and does not get stuck on its own;
 // how often it was late is counted. Where the dependences themselves let no engine go on, both
-// stand still; that is no fault of the code (`stuckTogether`).
+// stand still; that is not a fault of the code (`stuckTogether`).
 //
 // "The code lets it go" means: the engine gets there by operations of its own that can be executed
 // now, several waits among them. So a consumer of many dependences passes exactly when all are

@@ -30,8 +30,8 @@
 //
 //   Proof. Take another schedule up to any point, and let it be a prefix so far: its events are
 //   events of our run, and with each it has all that comes before by edges. Let its next event be
-//   e. If e is no wait, what it needs (program order, order on a ring) is what our run needed. If
-//   e is a wait, S1 places it between the same two resets as in our run: the reset before it is
+//   e. If e does not wait, what it needs (program order, order on a ring) is what our run needed.
+//   If e is a wait, S1 places it between the same two resets as in our run: the reset before it is
 //   ordered before it by program order or by waits passed earlier, so it has happened; the one
 //   after is ordered after e, so it has not, the prefix being closed. Within these, the semaphore
 //   counts raises of our run alone. By S2 it reaches the threshold only when those that our run

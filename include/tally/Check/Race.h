@@ -1,13 +1,13 @@
 //===- Race.h - Races and deadlocks on executed schedules -----------------===//
 //
 // "Is this code right?", for code from anywhere: compiled, or written by hand, with or without a
-// plan behind it. Runs the code of all engines through many schedules and reports
+// plan of it. Runs the code of all engines through many schedules and reports
 //
 //   race        two instructions touch the same memory, one of them writes, and nothing makes
 //               one wait for the other
 //   unordered   a dependence that the kernel asks for is not waited for
 //   deadlock    no engine can go on: which waits for what, and what could still raise it. Not where
-//               the dependences themselves let no engine go on: that is no fault of the code
+//               the dependences themselves let no engine go on: that is not a fault of the code
 //   reset       a semaphore is set to zero while others may still count on it
 //   wrap        a semaphore goes past the largest number it can hold
 //   over-wait   a wait that asks for more than any access or dependence after it does

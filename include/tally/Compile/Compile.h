@@ -38,7 +38,7 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Code *written = nullptr);
 
-/// How a table names code: by the strategy that was asked for, and behind it the one to which
+/// How a table names code: by the strategy that was asked for, and after it the one to which
 /// 'auto' fell back: `auto: per-engine`.
 std::string strategyLabel(std::string_view asked, const Code &code);
 

@@ -25,7 +25,7 @@ namespace tally {
 struct Contents {
   std::string buffer;
   float low = 0;                     ///< random numbers, from `low` up to, but without, `high`;
-  float high = 0;                    ///< all `low`, if that is no range
+  float high = 0;                    ///< all `low`, if that is not a range
   std::vector<int32_t> numbers = {}; ///< these, in order, instead
 };
 

@@ -41,7 +41,7 @@ public:
 
   size_t numPoison() const { return poisoned; }
 
-  /// Writes an element, which then is no poison.
+  /// Writes an element, which then is not poison.
   void setBits(size_t element, uint32_t bits);
 
   void set(size_t element, float value) { setBits(element, encode(elementFormat, value)); }
@@ -73,7 +73,7 @@ private:
 
 using Memory = IdVector<BufferId, BufferData>;
 
-/// Room for all buffers of a kernel, nothing written. Errors: element types that are no format,
+/// Room for all buffers of a kernel, nothing written. Errors: element types that are not formats,
 /// buffers that lie over one another, more than `maxBytes` in all.
 Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics,
                    uint64_t maxBytes = uint64_t(16) << 30);

@@ -114,7 +114,7 @@ public:
   /// The names of the operations whose cost the machine knows.
   std::vector<std::string_view> operations() const;
 
-  /// The same machine, but all that synchronises is free: waits, signals, registers, wake-ups.
+  /// The same machine, but all that synchronises is free: waits, signals, registers, wakes.
   Timing withFreeSync() const;
 
 private:

@@ -30,7 +30,7 @@ struct Overlap {
 std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes);
 
 /// How many bytes one element takes, by the name of its type: letters, then bits, then nothing or
-/// what begins with `_`: fp8_e4m3. None if the name is another, or the bits are no bytes.
+/// what begins with `_`: fp8_e4m3. None if the name is another, or the bits are not bytes.
 std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer);
 
 /// Every buffer ends here at the latest, so that 64 bits with a sign hold its size, the place of

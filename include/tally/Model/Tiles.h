@@ -7,7 +7,7 @@
 //
 //   X[2*A + B]  in B, in A       2 * indexOf(A).iteration + indexOf(B).iteration
 //
-// Texts that are no tiles, and names that are no loops around, stay in the table, marked: check()
+// Texts that are not tiles, and names that are not loops around, stay in the table, marked: check()
 // reports them, and no other code sees such a kernel.
 //
 //===----------------------------------------------------------------------===//
@@ -58,7 +58,7 @@ struct BodyTile {
   LoopId home;
   NameId text;
   ParsedAccess access;
-  std::string problem;            ///< why the text is no tile; empty if it is one
+  std::string problem;            ///< why the text is not a tile; empty if it is one
   std::vector<LoopId> loops;      ///< by name: the loop or branch around; none if there is none
   std::vector<RunValueId> values; ///< by name: the value `$name`; none if nothing is known of it
 

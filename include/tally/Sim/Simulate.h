@@ -12,7 +12,7 @@
 //
 // Order within one picosecond: first semaphores are raised, then transfers start and end, then
 // engines go on, each by its number. So a wait that is tested at t sees all that is raised at t,
-// and a raise at the very moment of the test costs no wake-up.
+// and a raise at the very moment of the test costs no wake.
 //
 // Memory does not depend on how long the run is: nothing is kept of the past but sums.
 //
@@ -129,7 +129,7 @@ struct SimOptions {
   uint64_t seed = 0;
   uint32_t jitterPercent = 25;
   /// All that synchronises is free and takes effect at once: waits, signals, resets, drains,
-  /// registers, wake-ups, and loops and branches in which an engine has no instruction.
+  /// registers, wakes, and loops and branches in which an engine has no instruction.
   bool freeSync = false;
   uint64_t maxOperations = UINT64_MAX; ///< of all sequencers; beyond, the run is cut off
   bool criticalPath = false;           ///< costs about as much time again

@@ -61,7 +61,7 @@ public:
     return add(Severity::Remark, where, std::move(message));
   }
 
-  /// What another run found, behind what this one has.
+  /// What another run found, after what this one has.
   void append(Diagnostics &&others) {
     errors += others.errors;
     list.insert(list.end(), std::make_move_iterator(others.list.begin()),

@@ -35,7 +35,7 @@ template <Worded E> constexpr std::string_view toString(E value) {
   return wordsOf<E>[static_cast<size_t>(value)];
 }
 
-/// None if it is no word of the enumeration, or empty.
+/// None if it is not a word of the enumeration, or empty.
 template <Worded E> constexpr std::optional<E> fromWord(std::string_view word) {
   auto found = std::ranges::find(wordsOf<E>, word);
   bool isWord = !word.empty() && found != wordsOf<E>.end();

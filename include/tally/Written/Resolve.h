@@ -134,7 +134,7 @@ private:
   NameTable<InstrId> instrs;
   NameTable<BufferId> buffers;
   std::vector<bool> opened;                  ///< whether it is a branch, outermost first
-  std::unordered_set<std::string> leftOut;   ///< on unknown queues; what names them is no error
+  std::unordered_set<std::string> leftOut;   ///< on unknown queues; what names them is not an error
   std::vector<DistanceComponent> components; ///< of the current dependence
 };
 

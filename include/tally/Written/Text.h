@@ -1,6 +1,6 @@
 //===- Text.h - Written structs as text -----------------------------------===//
 //
-// What stands behind the name of an operation, made from the list of fields (Fields.h): what stands
+// What stands after the name of an operation, made from the list of fields (Fields.h): what stands
 // first, then the clauses in the order of the list. Defaults are left out.
 //
 //   "dma" weight 16 queues ["qload", "qstore" weight 2]
@@ -61,7 +61,7 @@ void appendList(std::string &out, std::string_view open, const std::vector<T> &v
   out += close;
 }
 
-/// A value, behind a blank.
+/// A value, after a blank.
 template <typename T> void appendValue(std::string &out, const T &value) {
   if constexpr (std::is_same_v<T, std::string>) {
     appendQuoted(out, value);

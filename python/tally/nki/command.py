@@ -137,7 +137,7 @@ def _numbers(text):
     try:
         return tuple(int(part) for part in text.split(",")) if text else ()
     except ValueError:
-        raise Refusal(f"'{text}' is no list of whole numbers, as in '2,2'") from None
+        raise Refusal(f"'{text}' is not a list of whole numbers, as in '2,2'") from None
 
 
 def argument(text, random):
@@ -155,8 +155,8 @@ def argument(text, random):
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise Refusal(f"'--arg {text}': the value is no tensor as 'f32[128,512]', no array as '@x.npy' and "
-                      "no literal of Python; texts need quotes") from None
+        raise Refusal(f"'--arg {text}': the value is not a tensor as 'f32[128,512]', an array as '@x.npy', or "
+                      "a literal of Python; texts need quotes") from None
 
 
 def _tensor(text, kind, extents, fill, random):
@@ -193,7 +193,7 @@ def _array(text, value):
         raise Refusal(f"'--arg {text}': cannot read '{file}': {problem}") from None
     element = find_element(kind or array.dtype)
     if element is None:
-        raise Refusal(f"'--arg {text}': arrays of '{array.dtype}' are no tensors; name a type behind a colon")
+        raise Refusal(f"'--arg {text}': arrays of '{array.dtype}' are not tensors; name a type after a colon")
     return Tensor(array, element)
 
 

@@ -202,7 +202,7 @@ def _check_tile(tile, gathered=False):
     if tile.whole:
         raise Unsayable("with an address that only a run knows")
     if not tile.exact:
-        raise Unsayable(f"with a tile of '{tile.family.name}' that is no box of its buffer")
+        raise Unsayable(f"with a tile of '{tile.family.name}' that is not a box of its buffer")
     if not tile.ordered:
         raise Unsayable(f"with a tile of '{tile.family.name}' in another order than its buffer's")
 

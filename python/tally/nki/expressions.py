@@ -146,7 +146,7 @@ def find_operator(what):
     name = operator_name(what)
     name = _ALIASES.get(name, name)
     if name not in OPERATORS:
-        raise Refusal(f"'{name}' is no operator of two tiles or of one")
+        raise Refusal(f"'{name}' is not an operator of two tiles or of one")
     return OPERATORS[name]
 
 
@@ -161,7 +161,7 @@ def find_reduction(what):
 
 
 def _aligned(values):
-    """Arrays of one number of axes: those with fewer get axes of 1 behind."""
+    """Arrays of one number of axes: those with fewer get axes of 1 at the end."""
     rank = max((value.ndim for value in values if isinstance(value, np.ndarray)), default=0)
     return [value.reshape(value.shape + (1,) * (rank - value.ndim))
             if isinstance(value, np.ndarray) and value.ndim < rank else value for value in values]

@@ -121,7 +121,7 @@ def _dynamic_while(recorder, register, condition, place, frame):
                 watch.look()
             register = condition()
             if not isinstance(register, Register):
-                raise Refusal("the condition of a dynamic 'while' is no register any more", place)
+                raise Refusal("the condition of a dynamic 'while' is no longer a register", place)
         recorder.close_loop(loop)
     finally:
         _abandon(recorder, loop, place)

@@ -32,7 +32,7 @@ FIRST = "first"
 
 
 class Uneven(Refusal):
-    """Iterations of a dynamic loop that are no single body."""
+    """Iterations of a dynamic loop that are not a single body."""
 
 
 class Modular(NamedTuple):

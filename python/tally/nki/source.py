@@ -117,7 +117,7 @@ def compiled(path):
         raise Refusal(f"the file does not parse: {problem.msg}; does Python itself read it?",
                       Place(path, problem.lineno or 0, problem.offset or 0)) from None
     except (UnicodeDecodeError, ValueError) as problem:
-        raise Refusal(f"'{path}' is no Python text: {problem}") from None
+        raise Refusal(f"'{path}' is not Python text: {problem}") from None
     except RecursionError:
         raise Refusal(f"'{path}' nests too deeply for Python's parser") from None
     imported = set(_imports(tree))

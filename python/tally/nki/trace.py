@@ -149,7 +149,7 @@ def source_module(path, finder, root, kernel, recorder):
                        if module.__file__ == path and hasattr(module, kernel)), None)
         if module is None:
             raise Raised(error, root) from error
-        recorder.obstacle(f"the file raises {type(error).__name__} when it is loaded, behind the kernel",
+        recorder.obstacle(f"the file raises {type(error).__name__} when it is loaded, after the kernel",
                           last_place(error, root))
         return module
 
@@ -162,7 +162,7 @@ def _find(module, kernel, path):
     function = getattr(found, "function", found)
     function = getattr(function, "function", function)
     if not hasattr(function, "__code__"):
-        raise Refusal(f"'{kernel}' in '{path}' is no function")
+        raise Refusal(f"'{kernel}' in '{path}' is not a function")
     return function
 
 

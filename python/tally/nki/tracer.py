@@ -54,7 +54,7 @@ class Tracer:
         try:
             shape = tuple(int(n) for n in shape) or (1,)
         except TypeError:
-            refuse(f"'{shape}' is no shape; give whole numbers")
+            refuse(f"'{shape}' is not a shape; give whole numbers")
         if min(shape) < 1:
             refuse(f"a tensor of shape {list(shape)}; extents are at least 1")
         kind = find_element(element)

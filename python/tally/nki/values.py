@@ -675,7 +675,7 @@ def _range(part, extent):
 
 
 def _at_grids(view, index):
-    """Index grids, as NumPy has them: their axes first, then those of slices behind them."""
+    """Index grids, as NumPy has them: their axes first, then those of slices."""
     grids, rest, offset, axis = [], [], view.offset, 0
     for i in index:
         if i is None:

@@ -150,7 +150,7 @@ def gathered(x, where, n):
 
 @nki.jit
 def after_the_loop(x, n):
-    """An address that has grown with the trips of a dynamic loop is not known behind it."""
+    """An address that has grown with the trips of a dynamic loop is not known after it."""
     columns = x.shape[1]
     out = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.shared_hbm)
     count = register_from(n)

@@ -93,7 +93,7 @@ def used_again(x):
 
 @nki.jit
 def windows(x):
-    """Sums over windows that overlap: index grids, and tiles that are no boxes."""
+    """Sums over windows that overlap: index grids, and tiles that are not boxes."""
     rows, columns = x.shape
     out = nl.ndarray((rows, columns - 2), dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)

@@ -1,4 +1,4 @@
-"""From `initialize` to `exit`: the order of messages, and what is no message at all."""
+"""From `initialize` to `exit`: the order of messages, and what is not a message at all."""
 
 import json
 

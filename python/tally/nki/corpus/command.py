@@ -82,7 +82,7 @@ class Walk:
     def __init__(self, options):
         self.options, self.root = options, os.path.realpath(options.root)
         if not os.path.isdir(self.root):
-            raise Refusal(f"'{options.root}' is no folder; name a checkout")
+            raise Refusal(f"'{options.root}' is not a folder; name a checkout")
         self.output = Path(options.output).resolve()
         self.program = measure.find_program()
         self.limits = {"memory": options.memory, "max_operations": options.max_operations, "ring": options.ring,

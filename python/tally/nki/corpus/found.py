@@ -2,7 +2,7 @@
 
 A kernel is a function with a decorator of NKI: `@nki.jit`, `@nki.baremetal(...)`, whatever the module is
 called by the import. A driver is a file that may call kernels: it has tests, or it does something when it
-runs as a program. A file of tests is no place of kernels: what it decorates are wrappers of its own.
+runs as a program. Kernels in a file of tests do not count: what it decorates are wrappers of its own.
 """
 
 import ast

@@ -246,7 +246,7 @@ def _names(code):
 def _bound(function, args, kwargs):
     names = list(inspect.signature(function).parameters)
     given = dict(zip(names, args))
-    # A name with a dot behind it is the same parameter: a mark of the launch.
+    # A name with a dot after it is the same parameter: a mark of the launch.
     given.update({key.split(".")[0]: value for key, value in kwargs.items()})
     return given
 
@@ -304,7 +304,7 @@ def _on_device(value, name, tracer, function):
     if isinstance(value, np.ndarray) or _is_tensor(value):
         array, element = _host(value)
         if element is None:
-            raise Refusal(f"the argument '{name}' is an array of '{value.dtype}', which is no element type")
+            raise Refusal(f"the argument '{name}' is an array of '{value.dtype}', which is not an element type")
         return tracer.input(name, np.asarray(array), element, place_of_function(function))
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)(_on_device(part, f"{name}_{k}", tracer, function) for k, part in enumerate(value))

@@ -28,7 +28,7 @@ def read(path):
     except OSError as problem:
         raise Refusal(f"cannot read '{path}': {problem.strerror}") from None
     except ValueError as problem:
-        raise Refusal(f"'{path}' is no JSON: {problem}") from None
+        raise Refusal(f"'{path}' is not JSON: {problem}") from None
     if not isinstance(document, dict) or document.get("schema") != "tally-nki-arguments":
         raise Refusal(f"'{path}' has no '\"schema\": \"tally-nki-arguments\"'; see docs/guide/NkiCorpus.md")
     kernels = document.get("kernels")

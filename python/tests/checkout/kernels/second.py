@@ -38,7 +38,7 @@ def repeat(x, count):
 
 @nki.jit
 def exchanged(x):
-    """Two cores: each doubles its half and sends it; the first one adds, behind a barrier, what is in HBM."""
+    """Two cores: each doubles its half and sends it; the first one adds, after a barrier, what is in HBM."""
     assert nl.num_programs(0) == 2, "for two cores"
     me, half = nl.program_id(0), x.shape[0] // 2
     sent = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
