@@ -599,7 +599,23 @@ bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {
   return !diagnostics.hasErrors();
 }
 
-void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {
+/// What several strategies say of a kernel is said once; errors always are.
+Diagnostics Session::newOf(const Kernel &kernel, const Diagnostics &diagnostics) {
+  Diagnostics fresh;
+  for (const Diagnostic &one : diagnostics.all()) {
+    if (one.severity == Severity::Error) {
+      fresh.error(one.where, one.message) = one;
+    } else if (said.insert(fmt::format("{}\n{}:{}:{}\n{}", kernel.text(kernel.name), one.where.file,
+                                       one.where.line, one.where.column, one.message))
+                   .second) {
+      fresh.remark(one.where, one.message) = one;
+    }
+  }
+  return fresh;
+}
+
+void Session::report(const Kernel &kernel, const Diagnostics &all) {
+  const Diagnostics diagnostics = newOf(kernel, all);
   if (dialect->sources.getNumBuffers() > 0) {
     emit(kernel, diagnostics, &dialect->context);
   } else {

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -224,6 +225,7 @@ private:
   std::vector<LoadedKernel> readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
   std::vector<LoadedKernel> onMachine(std::vector<LoadedKernel> kernels, const std::string &path);
   bool fitsMachine(const LoadedKernel &loaded, const std::string &path);
+  Diagnostics newOf(const Kernel &kernel, const Diagnostics &diagnostics);
 
   /// All that MLIR needs, out of sight of the commands.
   struct Dialect;
@@ -234,6 +236,7 @@ private:
   std::string reason;                                 ///< for the machine
   std::optional<std::vector<LoadedKernel>> readAhead; ///< before the machine was known
   std::optional<std::vector<LoadedKernel>> codeAhead; ///< likewise
+  std::set<std::string> said;                         ///< remarks and warnings so far
   Extractor extractor;
   std::string file; ///< that is being read, for messages that have no place in it
   std::unique_ptr<Dialect> dialect;
