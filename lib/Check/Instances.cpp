@@ -3,7 +3,7 @@
 // A choice of trips is a sequence of decisions, made in the order in which the engines meet the
 // loops; how many there are depends on the earlier ones. Walking the kernel with the first
 // decisions given and 0 for the others makes the next choice; to go on, the last decision that can
-// be raised is raised and all behind it are forgotten. That is a walk over a tree of decisions,
+// be raised is raised and all after it are forgotten. That is a walk over a tree of decisions,
 // depth first.
 //
 // What a decision may be: all numbers up to --max-trips, and around distances; and for values, and

@@ -204,7 +204,7 @@ public:
     }
     context
         .error(place.where,
-               "'{}' stands behind '{}', but the kernel has it before that; an engine follows the "
+               "'{}' comes after '{}', but the kernel has it before that; an engine follows the "
                "order of the kernel, so change one of the two",
                kernel.text(place.name), kernel.text(before.name))
         .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));

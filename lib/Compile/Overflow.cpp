@@ -201,10 +201,11 @@ std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
       isPoint[resetter] = true;
       continue;
     }
-    diagnostics.error(kernel.loops[loop].where,
-                      fmt::format("{}, and there is no loop around it on which all engines agree "
-                                  "and between whose iterations they could be reset{}",
-                                  growth.rightUpTo(loop), growth.wayOut(loop)));
+    diagnostics.error(
+        kernel.loops[loop].where,
+        fmt::format("{}, and there is not a loop around it on which all engines agree "
+                    "and between whose iterations they could be reset{}",
+                    growth.rightUpTo(loop), growth.wayOut(loop)));
   }
   std::vector<ResetPoint> points;
   for (LoopId loop : kernel.loops.ids()) {

@@ -205,7 +205,7 @@ Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxB
       diagnostics.error(
           buffer.where,
           buffer.elementType.valid()
-              ? fmt::format("buffer '{}' holds '{}', which is no number format; there are {}",
+              ? fmt::format("buffer '{}' holds '{}', which is not a number format; there are {}",
                             kernel.text(buffer.name), kernel.text(buffer.elementType), allFormats())
               : fmt::format("buffer '{}' does not say what it holds; add type \"f32\", or another "
                             "of {}",

@@ -92,7 +92,7 @@ static std::string readHeader(std::istream &in) {
 std::string readNpy(std::istream &in, BufferData &data) {
   std::string header = readHeader(in);
   if (header.empty()) {
-    return "it is no NPY file";
+    return "it is not an NPY file";
   }
   std::string type = entry(header, "descr");
   std::string own = fmt::format("'{}'", npyType(data.format()));

@@ -5,7 +5,7 @@
 //
 //   i0, ..  iterations of the loops on which it depends, outermost first
 //   n0, ..  how often such a loop runs this time, where the tile asks for it
-//   t0, ..  totals for which there is no formula
+//   t0, ..  totals for which there is not a formula
 //   s0, ..  run-time values of which nothing is known
 //   v0, ..  values that are the same throughout the run
 //

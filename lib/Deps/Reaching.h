@@ -15,7 +15,7 @@
 //   what writes over     an instruction; a loop that surely runs, if its body does; an `if`, if
 //                        both branches do
 //   places that move     where a place is any other one in each iteration of a body, what writes
-//                        over it hides what else touched it in this iteration; and of guests, who
+//                        over it hides what else touched it in this iteration; and of guests, which
 //                        may have been elsewhere, only what meets it in this iteration
 //   loops in sequence    one that runs as often as another one (LoopsAlike.h) writes over what that
 //                        one touched with the same offset: `X[A + 1]` here and `X[B + 1]` there

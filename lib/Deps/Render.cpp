@@ -76,7 +76,7 @@ public:
         break;
       case DerivationStep::Kind::Engine:
         out +=
-            fmt::format("'{}' stands behind '{}' on '{}'", kernel.nameOf(step.later),
+            fmt::format("'{}' comes after '{}' on '{}'", kernel.nameOf(step.later),
                         kernel.nameOf(step.earlier), kernel.nameOf(kernel.engineOf(step.earlier)));
         break;
       case DerivationStep::Kind::Queue:

@@ -11,7 +11,7 @@
 //
 // A tile of any other form is still the same as one of equal text, as long as no loop that it names
 // goes on: `X[A, B]`, `X[16 * A + B]`, `X[total(B) mod 3]` within one iteration of B. So is `X[@]`
-// for what has to wait: all who touch it wait for one another.
+// for what has to wait: all accesses of it wait for one another.
 //
 // Loops that are alike (LoopsAlike.h) count as one. Where several buffers share memory, a tile is a
 // range of that memory.

@@ -178,7 +178,7 @@ std::string noFormula(std::string_view text) {
   Evaluator evaluator(text, any);
   evaluator.run();
   return evaluator.error.empty() ? ""
-                                 : fmt::format("'{}' is no formula: {}", text, evaluator.error);
+                                 : fmt::format("'{}' is not a formula: {}", text, evaluator.error);
 }
 
 std::optional<double> evaluateFormula(std::string_view text, const Lookup &lookup,

@@ -1,4 +1,4 @@
-//===- Properties.cpp - What is no parameter of a machine, by name --------===//
+//===- Properties.cpp - What is not a parameter of a machine, by name --------===//
 
 #include "Properties.h"
 
@@ -85,7 +85,7 @@ std::string setProperty(Machine &machine, const Property &property, std::string_
       : property.isNumber() ? numberFrom(property, value)
                             : std::nullopt;
   if (!number && !isNone) {
-    return fmt::format("'{}' is no value of '{}', which is {}", value, property.name(),
+    return fmt::format("'{}' is not a value of '{}', which is {}", value, property.name(),
                        allowedText(property));
   }
   property.store(machine, number);

@@ -73,7 +73,7 @@ std::string timeText(Tick tick) {
 
 std::string unknownParameter(const Machine &machine, std::string_view name) {
   if (findProperty(name)) {
-    return fmt::format("'{}' is no price, so it cannot be swept; --set changes it for one run",
+    return fmt::format("'{}' is not a price, so it cannot be swept; --set changes it for one run",
                        name);
   }
   std::vector<std::string_view> known;
@@ -116,7 +116,7 @@ std::string setParameter(Machine &machine, std::string_view assignment) {
                            : noFormula(formula);
   }
   if (!number || !fits) {
-    return fmt::format("'{}' is no value of '{}', which is a number of {}",
+    return fmt::format("'{}' is not a value of '{}', which is a number of {}",
                        assignment.substr(equals + 1), name, parameter.unit);
   }
   parameter.formula.clear();
@@ -466,8 +466,8 @@ private:
     std::optional<Tick> result =
         unitName == "cycles" ? ticksOf(number / clock) : ticksOf(number, unitName);
     if (!result) {
-      fail(fmt::format("'{}' gives {} {}, which is no time from 0 to 0.1 s", parameter.name, number,
-                       parameter.unit));
+      fail(fmt::format("'{}' gives {} {}, which is not a time from 0 to 0.1 s", parameter.name,
+                       number, parameter.unit));
     }
     return result.value_or(0);
   }

@@ -1,7 +1,7 @@
 //===- Deadlock.cpp - Which engines wait for which ------------------------===//
 //
 // Nothing is in flight, so each engine that is not at its end waits for a semaphore. It could be
-// raised by an engine that is stuck, too, and whose code does that at or behind the place where it
+// raised by an engine that is stuck, too, and whose code does that at or after the place where it
 // stands, or in a loop around it. Following these leads into a cycle, or to a semaphore that
 // nothing will raise any more.
 //

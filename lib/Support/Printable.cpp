@@ -81,7 +81,7 @@ std::string unquotableName(std::string_view kind, std::string_view name) {
       "the {} '{}' holds {}; only letters, digits, spaces and signs are allowed: no line "
       "breaks, no tabs, no escape sequences",
       kind, quotable(name),
-      isControlled ? "a control character" : "bytes that are no character of UTF-8");
+      isControlled ? "a control character" : "bytes that are not a character of UTF-8");
 }
 
 } // namespace tally

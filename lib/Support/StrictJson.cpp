@@ -73,7 +73,7 @@ public:
   bool run() {
     // The library takes it for the end of the text.
     if (size_t nul = document.source.find('\0'); nul != std::string_view::npos) {
-      errors.push_back({"a character of code 0 is no JSON", document.place(nul)});
+      errors.push_back({"a character of code 0 is not JSON", document.place(nul)});
       return false;
     }
     const char *begin = document.source.data();

@@ -1,9 +1,9 @@
 //===- Forms.cpp - From which counters a wait value is made ---------------===//
 //
 // Where the two ends of a dependence lie decides how the number of runs to wait for is found: its
-// class. docs/internals/Allocation.md has the table of them, "x, by class": when each applies, x,
-// its mask, and why that is right. P, S, L and I are named as there. What is said here is only what
-// the table leaves open.
+// class. docs/internals/allocation/Classes.md has the table of them, "x, by class": when each
+// applies, x, its mask, and why that is right. P, S, L and I are named as there. What is said here
+// is only what the table leaves open.
 //
 // Where fewer copies are remembered than a distance asks for, the youngest that is left serves, at
 // last the live counter, less the current entry of the shared body: all that has run before. It

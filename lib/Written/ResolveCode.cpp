@@ -293,7 +293,7 @@ LoopId CodeResolver::loopNamed(const std::string &name, LoopKind kind, std::stri
   errors.error(at(key),
                kind == LoopKind::Loop
                    ? fmt::format("'{}' is a branch; run it with 'tally.branch'", name)
-                   : fmt::format("'{}' is no condition of an if; 'tally.branch' runs an if, "
+                   : fmt::format("'{}' is not a condition of an if; 'tally.branch' runs an if, "
                                  "'tally.for' a loop",
                                  name),
                {{kernel.loops[id].where, fmt::format("'{}' is here", name)}});

@@ -106,7 +106,7 @@ let check_formulas c p =
   let rec is_around m l = l > 0 && (m = l || is_around m p.parent.(l)) in
   let check l = function
     | Iteration m when is_branch c m || not (is_around m p.parent.(l)) ->
-        rejected "the trips of '%s' follow from the iteration of '%s', which is no loop around it"
+        rejected "the trips of '%s' follow from the iteration of '%s', which is not a loop around it"
           (loop_name c l) (loop_name c m)
     | _ -> ()
   in
@@ -284,7 +284,7 @@ let check_components c p (d : Source.dep) shared components =
   let around = enclosing p shared in
   let check_loop (l, _) =
     if is_branch c l || not (List.mem l around) then
-      illegal c d "is on '%s', which is no loop around both" (loop_name c l)
+      illegal c d "is on '%s', which is not a loop around both" (loop_name c l)
   in
   let rec check_nesting = function
     | (a, _) :: ((b, _) :: _ as rest) ->

@@ -84,7 +84,7 @@ class SecondGenerationTest(KernelTest):
         x = support.random(128 * 7, 32)
         traced = trace("second", "slots_by_hand", x=x)
         self.check(traced, {"out": x * x})
-        # `% 2` stays a slot; the last iteration, which loads nothing, stands behind the loop.
+        # `% 2` stays a slot; the last iteration, which loads nothing, comes after the loop.
         self.assertEqual(counts(traced), (21, 6, 1))
         texts = support.dumped(traced)
         self.assertIn("slots[0:128, (i + 1) mod 2:1, 0:32]", texts)

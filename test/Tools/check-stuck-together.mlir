@@ -7,9 +7,9 @@
 
 // CHECK-NOT: error
 // CHECK:     race:    yes
-// CHECK:     the dependences themselves let no engine go on; that is no fault of the code
+// CHECK:     the dependences themselves let no engine go on; that is not a fault of the code
 // EXPLORE:   explore: yes: exact
-// EXPLORE:   the dependences themselves let no engine go on; that is no fault of the code
+// EXPLORE:   the dependences themselves let no engine go on; that is not a fault of the code
 // JSON:      "stuck_together": true
 
 tally.kernel @apart {

@@ -165,8 +165,9 @@ void FuzzCommand::declareOn(CLI::App &app) {
         "mix all features of kernels, machines and options, and print which pairs of them met "
         "(with --format=json all of them)"},
        {"--all-pairs", allPairs,
-        "go on until all possible pairs have met, at most twenty times as long as --minutes; the "
-        "answer is no if one has not"},
+        "go on until all possible pairs have met, at most twenty times as long as --minutes; if "
+        "one "
+        "has not, the answer is no"},
        {"--seed", seed, "seed of the first kernel", integerIn(0)},
        {"--count", count,
         "how many kernels (1000), or with --mutants how many mutants (10000), up to the end of a "

@@ -48,7 +48,7 @@ llvm::Error problemOf(llvm::StringRef json) {
   bool isMessage = object && object->getString("jsonrpc") == "2.0" &&
                    (object->getString("method") || (object->get("id") && !object->get("method")));
   return isMessage ? llvm::Error::success()
-                   : llvm::make_error<lsp::LSPError>("this is no message of JSON-RPC 2.0",
+                   : llvm::make_error<lsp::LSPError>("this is not a message of JSON-RPC 2.0",
                                                      lsp::ErrorCode::InvalidRequest);
 }
 

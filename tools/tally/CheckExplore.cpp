@@ -409,8 +409,8 @@ private:
     }
     text += restsOn();
     if (total.stuckTogether) {
-      text +=
-          "         the dependences themselves let no engine go on; that is no fault of the code\n";
+      text += "         the dependences themselves let no engine go on; that is not a fault of the "
+              "code\n";
     }
     return text;
   }

@@ -172,8 +172,8 @@ private:
         counted(schedules, "schedule"), counted(steps, "step"), options.seed);
     text += given.isOneRun ? "" : numbers.text();
     if (stuckTogether) {
-      text +=
-          "         the dependences themselves let no engine go on; that is no fault of the code\n";
+      text += "         the dependences themselves let no engine go on; that is not a fault of the "
+              "code\n";
     }
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       text += "         the kernel says neither what is accessed nor what depends on what: "

@@ -15,6 +15,7 @@
 #include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
 #include "tally/Run/KernelCursor.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
 
@@ -236,8 +237,8 @@ private:
       object[part.aspect] = part.text;
     }
     object["operations"] = waitCost(plan, session.machine(), dep);
-    parts.add({"cost", fmt::format("{} operation(s), before sharing and hoisting",
-                                   waitCost(plan, session.machine(), dep))});
+    parts.add({"cost", fmt::format("{}, before sharing and hoisting",
+                                   counted(waitCost(plan, session.machine(), dep), "operation"))});
     std::string standing = standingWait(dep);
     if (!standing.empty()) {
       parts.add({"in code", standing});

@@ -51,7 +51,7 @@ void ReportCommand::readWindow() {
        {std::tuple(&from, "--from", &window.from), std::tuple(&until, "--until", &window.until)}) {
     std::optional<Tick> time = text->empty() ? *tick : parseTime(*text);
     if (!time) {
-      complain(fmt::format("{}={} is no time; write it as {}=12.5us", option, *text, option));
+      complain(fmt::format("{}={} is not a time; write it as {}=12.5us", option, *text, option));
     }
     *tick = time.value_or(*tick);
     good &= time.has_value();

@@ -71,7 +71,7 @@ static bool namesFiles(const Kernel &kernel) {
 static bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
-    return failed(fmt::format("'{}' is no folder", folder));
+    return failed(fmt::format("'{}' is not a folder", folder));
   }
   bool isRight = namesFiles(kernel);
   for (BufferId id : kernel.buffers.ids()) {

@@ -90,9 +90,9 @@ constexpr Change changes[] = {
     {"BranchAsLoop", "(loop 2 (block 2))", "(loop 3 (block 2))", "rejected",
      "'c' is not in the kernel's tree what it is in its list of loops"},
     {"DistanceOnBranch", "(0 2 (distance))", "(0 2 (distance (3 1)))", "rejected",
-     "the distance from 'make' to 'use' is on 'c', which is no loop around both"},
+     "the distance from 'make' to 'use' is on 'c', which is not a loop around both"},
     {"DistanceOnOneLoop", "(0 2 (distance))", "(0 2 (distance (2 1)))", "rejected",
-     "the distance from 'make' to 'use' is on 'B', which is no loop around both"},
+     "the distance from 'make' to 'use' is on 'B', which is not a loop around both"},
     {"DistanceBelowZero", "(0 2 (distance))", "(0 2 (distance (1 -1)))", "rejected",
      "the distance from 'make' to 'use' on 'A' is -1, a run still to come"},
     {"ElementsOfOneLoop", "(0 2 (distance))", "(0 1 (element 0))", "rejected",
@@ -292,7 +292,7 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-/// "While no number reaches 2^4" is no condition if the first iteration gets there.
+/// "While no number reaches 2^4" is not a condition if the first iteration gets there.
 TEST(RejectionsTest, conditionsThatNoRunMeetsAreNone) {
   std::string narrow = replaced(rightCertificate, "(arithmetic 32", "(arithmetic 4");
   EXPECT_NE(runChecker(narrow).output.find("while no number reaches 2^4;"), std::string::npos);

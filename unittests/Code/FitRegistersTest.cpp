@@ -1,6 +1,6 @@
 //===- FitRegistersTest.cpp - What gives way where registers run out ------===//
 //
-// A limit that is met just so changes nothing. One register less, and something gives way: first
+// A limit that is met just so changes nothing. One register fewer, and something gives way: first
 // thresholds are no longer kept, then waits remember fewer iterations. Both are said, the code
 // stays right, and a wait that became longer still asks only for what comes before it.
 //

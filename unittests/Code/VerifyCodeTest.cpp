@@ -175,7 +175,7 @@ TEST(VerifyCodeTest, followsTheOrderOfTheKernel) {
   Draft k;
   k.add(Op::loopBegin(k.a)).add(Op::loopBegin(k.inB)).end(OpKind::LoopEnd);
   k.add(Op::issue(k.x)).end(OpKind::LoopEnd);
-  EXPECT_EQ(k.problems(), "k:5:1: error: in the code of engine 'act': 'x' stands behind 'B', but "
+  EXPECT_EQ(k.problems(), "k:5:1: error: in the code of engine 'act': 'x' comes after 'B', but "
                           "the kernel has it before that; an engine follows the order of the "
                           "kernel, so change one of the two\n"
                           "k:6:1: note: 'B' is here\n");

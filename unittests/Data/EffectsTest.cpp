@@ -163,7 +163,7 @@ TEST(EffectsTest, memoryHasFormatsAndPlaces) {
       "k:2:1: error: buffer 'plain' does not say what it holds; add type \"f32\", or another of "
       "f32, "
       "f16, bf16, fp8, fp8_e5m2, fp8_e3m4, fp8_e4m3fn, i8, u8, i16, u16, i32 and u32\n"
-      "k:3:1: error: buffer 'half' holds 'f12', which is no number format; there are f32, f16, "
+      "k:3:1: error: buffer 'half' holds 'f12', which is not a number format; there are f32, f16, "
       "bf16, fp8, fp8_e5m2, fp8_e3m4, fp8_e4m3fn, i8, u8, i16, u16, i32 and u32\n"
       "k:5:1: error: buffer 'over' lies over 'low'; data can be followed only where buffers are "
       "apart: leave the addresses out, or write one buffer\n"
@@ -246,8 +246,8 @@ TEST(EffectsTest, wrongFilesAreRefused) {
   fill(data, {"X", -1, 1}, 1);
   std::string file = npy(data);
   EXPECT_EQ(problemOf(file, data), "");
-  EXPECT_EQ(problemOf("no array", data), "it is no NPY file");
-  EXPECT_EQ(problemOf("", data), "it is no NPY file");
+  EXPECT_EQ(problemOf("no array", data), "it is not an NPY file");
+  EXPECT_EQ(problemOf("", data), "it is not an NPY file");
   EXPECT_EQ(problemOf(file.substr(0, file.size() - 5), data), "it ends before element 4");
   EXPECT_EQ(problemOf(file, BufferData(Format::I32, {2, 3})), "it holds '<f4', but i32 is '<i4'");
   EXPECT_EQ(problemOf(file, BufferData(Format::F32, {6})),

@@ -112,7 +112,7 @@ TEST_F(RowTest, chainsBetweenElements) {
 }
 
 /// In each run, "read" comes after the "see" of the run before, which waited for "mid", and that
-/// stands behind the "last" of two runs before. The same element of the row before is as far away,
+/// comes after the "last" of two runs before. The same element of the row before is as far away,
 /// if rows have two.
 TEST_F(RowTest, aRowIsSoManyRuns) {
   row(2, {{'b', "read: R"}, {'a', "mid: =S"}, {'b', "see: S"}, {'a', "last: =R"}});

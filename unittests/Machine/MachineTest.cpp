@@ -233,12 +233,14 @@ TEST(MachineTest, parametersCanBePrices) {
                         R"("cost.copy": {"value": "9 - n.extra", "unit": "ns", "source": "s", )" +
                         R"("confidence": "measured"}})");
   };
-  EXPECT_EQ(parameter("cost.add", R"x("((n + 1)")x"),
-            "m.json:12:42: error: at 'parameters.cost.add.value': '((n + 1)' is no formula: ')' is "
-            "missing at its end\n");
-  EXPECT_EQ(parameter("issue.add", "\"-5\""),
-            "m.json:12:43: error: at 'parameters.issue.add.value': '-5' is no formula: a number, a "
-            "name or '(' is missing before '-5'\n");
+  EXPECT_EQ(
+      parameter("cost.add", R"x("((n + 1)")x"),
+      "m.json:12:42: error: at 'parameters.cost.add.value': '((n + 1)' is not a formula: ')' is "
+      "missing at its end\n");
+  EXPECT_EQ(
+      parameter("issue.add", "\"-5\""),
+      "m.json:12:43: error: at 'parameters.issue.add.value': '-5' is not a formula: a number, a "
+      "name or '(' is missing before '-5'\n");
   EXPECT_EQ(parameter("sem.wake", "-0.5"),
             "m.json:12:42: error: at 'parameters.sem.wake.value': expected a number of at least 0, "
             "found -0.5\n");
@@ -377,11 +379,11 @@ TEST(MachineTest, properties) {
 
   Machine before = machine;
   EXPECT_EQ(setParameter(machine, "limits.semaphores=0"),
-            "'0' is no value of 'limits.semaphores', which is a number, or none");
+            "'0' is not a value of 'limits.semaphores', which is a number, or none");
   EXPECT_EQ(setParameter(machine, "limits.counter_bits=33"),
-            "'33' is no value of 'limits.counter_bits', which is a number from 8 to 32");
+            "'33' is not a value of 'limits.counter_bits', which is a number from 8 to 32");
   EXPECT_EQ(setParameter(machine, "wait.compare=Signed"),
-            "'Signed' is no value of 'wait.compare', which is unsigned or signed");
+            "'Signed' is not a value of 'wait.compare', which is unsigned or signed");
   EXPECT_EQ(machine, before);
 }
 

@@ -138,7 +138,7 @@ TEST(TimingTest, refuses) {
             "the operation 'compute(n=1' does not end in ')'");
   EXPECT_EQ(costText(machine, "e", "compute(n=999999999)"),
             "operation 'compute' on 'e' of machine 'teaching' has no cost: 'cost.compute' gives "
-            "999999999 cycles, which is no time from 0 to 0.1 s");
+            "999999999 cycles, which is not a time from 0 to 0.1 s");
   // The same mistake again is a mistake, too.
   std::vector<std::string> errors;
   std::optional<Timing> timing = Timing::of(machine, errors);
@@ -146,12 +146,12 @@ TEST(TimingTest, refuses) {
   EXPECT_FALSE(timing->costOf("e", "compute(m=1)", errors));
 }
 
-/// What a text that is no formula lacks, and where.
+/// What a text that is not a formula lacks, and where.
 TEST(TimingTest, refusesWhatIsNoFormula) {
   auto set = [](std::string_view text) {
     Machine machine = testMachine();
     std::string error = setParameter(machine, fmt::format("cost.default={}", text));
-    std::string head = fmt::format("'{}' is no formula: ", text);
+    std::string head = fmt::format("'{}' is not a formula: ", text);
     EXPECT_TRUE(error.empty() || error.starts_with(head)) << error;
     return error.empty() ? costText(machine, "e", "") : error.substr(head.size());
   };
@@ -180,9 +180,9 @@ TEST(TimingTest, setsParameters) {
   EXPECT_EQ(setParameter(machine, "sem.woke=1"),
             "unknown parameter 'sem.woke'; did you mean 'sem.wake'?");
   EXPECT_EQ(setParameter(machine, "sem.wake=1GHz"),
-            "'1GHz' is no value of 'sem.wake', which is a number of ns");
+            "'1GHz' is not a value of 'sem.wake', which is a number of ns");
   EXPECT_EQ(setParameter(machine, "sem.wake=-1"),
-            "'-1' is no value of 'sem.wake', which is a number of ns");
+            "'-1' is not a value of 'sem.wake', which is a number of ns");
 }
 
 /// What the trn machines do not read, they do not hold as a parameter: a set value has an effect.
@@ -216,7 +216,7 @@ TEST(TimingTest, findsFormulasWithoutValue) {
   }
   EXPECT_EQ(problemsOf("1/0"), Problems{"cost.default = '1/0': it divides by zero"});
   EXPECT_EQ(problemsOf("0 - n"),
-            Problems{"'cost.default' gives -1 cycles, which is no time from 0 to 0.1 s"});
+            Problems{"'cost.default' gives -1 cycles, which is not a time from 0 to 0.1 s"});
   EXPECT_EQ(problemsOf("cost.compute + 1"),
             Problems{"cost.default = 'cost.compute + 1': 'cost.compute' is a formula itself; a "
                      "formula names numbers and sizes"});

@@ -87,6 +87,6 @@ TEST(DiagnosticsTest, onlyUtf8IsShown) {
             "a\\E2\\80\\A8b\\E2\\80\\AEc\\E2\\81\\A6");
   EXPECT_EQ(printable("\xe2\x80\x9c\xe2\x86\x92"), "\xe2\x80\x9c\xe2\x86\x92"); // a quote, an arrow
   EXPECT_EQ(printable("a\xff\xc3\xa4\xe2\x82"), "a\\FF\xc3\xa4\\E2\\82");
-  EXPECT_EQ(unquotableName("engine", "\xff").substr(0, 50),
-            "the engine '\\FF' holds bytes that are no character");
+  EXPECT_EQ(unquotableName("engine", "\xff").substr(0, 53),
+            "the engine '\\FF' holds bytes that are not a character");
 }

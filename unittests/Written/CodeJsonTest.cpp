@@ -292,8 +292,8 @@ TEST(CodeJsonTest, kernelFirst) {
 
 /// Names, kinds and ranges are judged as those of text are, each at its value.
 TEST(CodeJsonTest, resolves) {
-  EXPECT_EQ(errorsOf(R"("op": "if", "if": "c")", R"("op": "if", "if": "A")").substr(0, 110),
-            "k.json: error: at 'engines[0].code[6].body[2].if': 'A' is no condition of an if; "
+  EXPECT_EQ(errorsOf(R"("op": "if", "if": "c")", R"("op": "if", "if": "A")").substr(0, 113),
+            "k.json: error: at 'engines[0].code[6].body[2].if': 'A' is not a condition of an if; "
             "'tally.branch' runs an if, 't");
   EXPECT_EQ(errorsOf(R"("amount": 16)", R"("amount": 0)"),
             "k.json: error: at 'engines[0].code[6].body[0].signal.amount': an amount is 0; it lies "

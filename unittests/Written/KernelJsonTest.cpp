@@ -302,12 +302,12 @@ TEST(KernelJsonTest, kernelsHaveNames) {
             std::string::npos);
 }
 
-/// The library would take it for the end, and what stands behind it would go unseen.
+/// The library would take it for the end, and what comes after it would go unseen.
 TEST(KernelJsonTest, nothingHidesBehindANul) {
   std::string text = document(R"({"instr": "i", "queue": "act"})");
   ASSERT_TRUE(read(text));
   EXPECT_EQ(errorsOf(text + '\0' + "more"),
-            fmt::format("k.json:{}:{}: error: a character of code 0 is no JSON\n",
+            fmt::format("k.json:{}:{}: error: a character of code 0 is not JSON\n",
                         std::count(text.begin(), text.end(), '\n') + 1,
                         text.size() - text.rfind('\n')));
 }

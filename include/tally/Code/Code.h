@@ -176,7 +176,7 @@ struct EngineProgram {
 
 struct Code {
   Strategy strategy = Strategy::Manual; ///< how it was made, or is said to have been made
-  bool isCompiled = false; ///< what bounds its counters is known; else anybody may have written it
+  bool isCompiled = false;              ///< what bounds its counters is known
   std::string machine;
   /// The rules of that machine; none if the code was read from a form that does not hold them.
   std::optional<MachineRules> rules;

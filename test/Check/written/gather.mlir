@@ -1,7 +1,7 @@
 // RUN: tally check %s --race | FileCheck %s
 // RUN: sed 's/"r" \* 3/"r" * 2/' %s > %t && not tally check %t --race | FileCheck %s --check-prefix=WRONG
 
-// Three engines write their parts and raise one semaphore; what stands behind the loop waits for all.
+// Three engines write their parts and raise one semaphore; what comes after the loop waits for all.
 
 // CHECK: verdict: yes
 
