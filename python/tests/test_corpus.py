@@ -50,11 +50,12 @@ class CorpusTest(unittest.TestCase):
     def test_all_are_there(self):
         self.assertEqual(self.status, 0)
         self.assertEqual(sorted(self.rows), sorted(["scale", "halves", "square", "lonely", "add", "repeat", "unknown",
-                                                    "hangs", "huge", "cut_off", "exchanged", "stuck"]))
+                                                    "hangs", "huge", "cut_off", "exchanged", "stuck",
+                                                    "behind_a_mistake", "marked_wrongly", "cut_short"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (12, 6))
-        self.assertEqual(found["reference"], {"agrees": 5, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (15, 7))
+        self.assertEqual(found["reference"], {"agrees": 6, "differs": 1, "not compared": 0})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -94,6 +95,19 @@ class CorpusTest(unittest.TestCase):
             if place:
                 self.assertEqual(f"{row['problem']['file']}:{row['problem']['line']}", place)
 
+    def test_mistakes_of_the_checkout(self):
+        """A mistake in what makes the cases of a test is told for its kernel; the tests behind it run."""
+        self.assertEqual(self.rows["behind_a_mistake"]["reference"]["state"], "agrees")
+        for name, text in (("marked_wrongly", "TypeError"), ("cut_short", "ZeroDivisionError")):
+            problem = self.rows[name]["problem"]
+            self.assertEqual(problem["kind"], "no arguments")
+            self.assertRegex(problem["text"], f"'tests/faulty/test_third.py' does not get to a call: {text}")
+        self.assertEqual((problem["file"], problem["line"]), ("tests/faulty/conftest.py", 7))
+
+    def test_too_large(self):
+        """A call takes too much; larger ones are not tried."""
+        self.assertEqual(self.rows["huge"]["failed_before"], [])
+
     def test_tally(self):
         """What the program says; without it, that it was not asked."""
         row = self.rows["add"]
@@ -122,7 +136,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 12)
+        self.assertEqual(progress.count(": kept"), 15)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -140,7 +154,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (11, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (14, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

@@ -115,7 +115,7 @@ class Recorder:
             raise self.refusal
         self.operations += 1
         if self.operations > self.limits.operations:
-            raise Refusal(f"the kernel ran more than {self.limits.operations} operations; trace it at a "
+            raise TooLarge(f"the kernel ran more than {self.limits.operations} operations; trace it at a "
                           "smaller shape, or allow more with '--max-operations'", operation.place)
         if self.progress is not None and self.operations % 1000 == 0:
             self.progress(self.operations)
@@ -253,7 +253,7 @@ class Recorder:
     def family(self, name, shape, element, space, place, size):
         self.bytes += size
         if self.bytes > self.limits.bytes:
-            raise Refusal(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
+            raise TooLarge(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
                           "at a smaller shape, or allow more with '--max-memory'", place)
         loops = tuple(loop.id for loop in self.loops)
         key = (loops, place, name, shape, element.tally, space)

@@ -121,6 +121,7 @@ def _noted(order):
     """All calls of kernels in a driver, as far as it gets in its time."""
     end = time.monotonic() + order["seconds"]
     calls, problems, found = [], [], {}
+    known = {name for _, name in order["kernels"]}
     with _Place(order) as place:
         try:
             calling = {}
@@ -131,7 +132,7 @@ def _noted(order):
                 place.watcher.calls = []
                 problem = _ran(case, place.root)
                 if problem:
-                    problems.append({"case": case.id, **problem})
+                    problems.append({"case": case.id, "names": sorted(known & case.names), **problem})
                 calls += [{"case": case.id, "ordinal": call.ordinal, "size": call.size,
                            "kernels": [[os.path.relpath(file, place.root), name] for file, name in call.kernels]}
                           for call in place.watcher.calls]
@@ -139,7 +140,7 @@ def _noted(order):
                 if time.monotonic() > end:
                     break
                 _answer(order, {"calls": calls, "problems": problems, "files": place.files()})
-        except Exception as error:  # the driver itself cannot be loaded
+        except (Exception, SystemExit) as error:  # the driver itself cannot be loaded
             found = {"problem": _problem(error, place.root)}
         return {"calls": calls, "problems": problems, "files": place.files(), **found}
 
@@ -163,13 +164,8 @@ def _traced(order):
         watcher, problem, started = place.watcher, None, time.monotonic()
         if "user" in order:
             problem = _ran(Case("--arguments", lambda: _given_by_user(order, place)), place.root)
-        for case in place.cases() if "user" not in order else ():
-            if case.id == order["case"]:
-                watcher.calls = []
-                problem = _ran(case, place.root)
-                break
-            if case.id == "__main__":
-                _ran_until_launch(case, place)
+        else:
+            problem = _ran(Case(order["case"], lambda: _find_and_run(order["case"], place)), place.root)
         answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2)}
         if watcher.failed is not None:
             problem = _problem(watcher.failed, place.root)
@@ -189,6 +185,16 @@ def _traced(order):
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
                 "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
                 "problem": None}
+
+
+def _find_and_run(name, place):
+    for case in place.cases():
+        if case.id == name:
+            place.watcher.calls = []
+            case.run()
+            return
+        if case.id == "__main__":
+            _ran_until_launch(case, place)
 
 
 def _given_by_user(order, place):

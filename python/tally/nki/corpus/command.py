@@ -41,6 +41,7 @@ Exit status: 0 the pages are written, 2 they are not: wrong use, or no kernel.
 """
 
 TRIES = 6  # calls of a kernel that are tried, the smallest first
+_TOO_MUCH = ("too large", "time limit", "memory limit")
 
 
 def main(argv):
@@ -198,7 +199,10 @@ class Walk:
         if mine is not None:
             calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
                       "user": mine}]
+        too_much = None  # the size of a call that took too much; none that is larger is tried
         for call in _spread(calls):
+            if too_much is not None and call["size"] >= too_much:
+                continue
             answer = self._trace(kernel, call, folder)
             entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
             if answer.get("problem") is None:
@@ -206,6 +210,8 @@ class Walk:
                 return {**entry, **measure.measured(self.program, self.options.machine, self.options.seconds,
                                                     folder, answer["trips"], answer["summary"]["obstacles"])}
             failed.append({"driver": call["driver"], "case": call["case"], **answer["problem"]})
+            if answer["problem"]["kind"] in _TOO_MUCH:
+                too_much = call["size"]
         problem = failed[0] if failed else self._no_call(kernel)
         return {**entry, "state": "not traced", "problem": problem, "failed_before": failed[1:]}
 
@@ -223,8 +229,8 @@ class Walk:
                  if kernel.name in found.words(self.root, problem["driver"])]
         if not named:
             return {"kind": "no arguments", "text": "no test and no example of the checkout calls it"}
-        first = named[0]
-        return {**first, "kind": "no arguments", "text": f"'{first['driver']}' does not get to a call: {first['text']}"}
+        first = next((problem for problem in named if kernel.name in problem.get("names", ())), named[0])
+        return {**{key: value for key, value in first.items() if key != "names"}, "kind": "no arguments", "text": f"'{first['driver']}' does not get to a call: {first['text']}"}
 
     def _write(self, entries):
         document = page.document(self.options.root, self.program, self.options.machine, entries, self.checkout.in_tests,

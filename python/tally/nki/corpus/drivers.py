@@ -38,6 +38,7 @@ TARGET = "trn2"
 class Case(NamedTuple):
     id: str
     run: Callable
+    names: frozenset = frozenset()  # that its code uses
 
 
 def cases(path, root, finder, handed):
@@ -48,12 +49,45 @@ def cases(path, root, finder, handed):
         if module:
             yield from _siblings(path, module[0])
         return
-    conftests = [found for found in _conftests(path, root) if hasattr(found, "pytest_generate_tests")]
+    conftests = []
+    for file in _conftests(path, root):
+        try:
+            conftests.append(load(file, root))
+        except (Exception, SystemExit) as error:  # the checkout's own file, which may need what is not installed
+            yield _failed("conftest.py", error)
     module = load(path, root)
     for name, function, make in _tests(module):
-        sets = _parameter_sets(function, module, conftests)
-        for number, given in enumerate(itertools.islice(sets, MOST_CASES)):
-            yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed))
+        try:
+            made, error = _made_by(conftests, function, module)
+            if error is not None:
+                yield _failed(f"{name}[conftest.py]", error, function)
+            sets = _parameter_sets(function, made)
+            if error is not None and sets == [{}]:
+                continue
+        except Exception as error:  # the checkout's own marks
+            yield _failed(f"{name}[]", error, function)
+            continue
+        for number, given in enumerate(sets[:MOST_CASES]):
+            yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed),
+                       names_in(function.__code__))
+
+
+def _failed(name, error, function=None):
+    """A case that reports a mistake in what makes cases; others go on."""
+
+    def fail():
+        raise error
+
+    return Case(name, fail, names_in(function.__code__) if function else frozenset())
+
+
+def names_in(code):
+    """All names that a function uses, those of functions inside it, too."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= names_in(constant)
+    return frozenset(names)
 
 
 def _is_program(path):
@@ -129,15 +163,12 @@ def _fixture(module, name, annotation, handed):
 
 
 def _conftests(path, root):
-    """The `conftest.py` of the folders around a file, those that can be loaded."""
+    """The `conftest.py` of the folders around a file."""
     folder = os.path.dirname(path)
     while folder.startswith(root):
         file = os.path.join(folder, "conftest.py")
         if os.path.exists(file):
-            try:
-                yield load(file, root)
-            except Exception:  # the checkout's own file, which may need what is not installed
-                pass
+            yield file
         folder = os.path.dirname(folder)
 
 
@@ -177,25 +208,28 @@ class _Options(dict):
 
 
 def _made_by(conftests, function, module):
-    """The sets that a `conftest.py` makes; none if it cannot run."""
+    """The sets that a `conftest.py` makes, none if there is none that can; and the mistake of one that cannot."""
+    mistake = None
     for conftest in conftests:
+        if not hasattr(conftest, "pytest_generate_tests"):
+            continue
         options = _Options()
         metafunc = _Metafunc(function, module, options)
         try:
             getattr(conftest, "pytest_addoption", lambda _: None)(options)
             conftest.pytest_generate_tests(metafunc)
-        except Exception:  # as above
+        except Exception as error:  # as above
+            mistake = mistake or error
             continue
         if metafunc.sets:
-            return metafunc.sets
-    return []
+            return metafunc.sets, mistake
+    return [], mistake
 
 
-def _parameter_sets(function, module, conftests):
-    """Sets of parameters, the lightest first."""
+def _parameter_sets(function, made):
+    """Sets of parameters, the lightest first; `made` are those of a `conftest.py`."""
     marks = getattr(function, "pytestmark", ())
-    parts = _made_by(conftests, function, module)
-    parts += [_sets_of(mark, function) for mark in marks if not parts or mark.name == "parametrize"]
+    parts = [*made, *(_sets_of(mark, function) for mark in marks if not made or mark.name == "parametrize")]
     parts = [part for part in parts if part is not None]
     found = []
     for choice in itertools.islice(itertools.product(*parts), MOST_SETS):

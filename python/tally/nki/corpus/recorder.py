@@ -27,6 +27,7 @@ from ..tracer import Again, Tracer
 from ..tree import TooLarge
 from ..values import View
 from .cores import Cores, Stuck
+from .drivers import names_in
 from .standins import Blank
 
 
@@ -146,7 +147,7 @@ class Watcher:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            for name in sorted(_names(function.__code__)):
+            for name in sorted(names_in(function.__code__)):
                 found = function.__globals__.get(name)
                 found = getattr(found, "function", found)
                 if isinstance(found, types.FunctionType):
@@ -233,14 +234,6 @@ def _said(problem):
 
 def _key(function):
     return function.__code__.co_filename, function.__name__
-
-
-def _names(code):
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names(constant)
-    return names
 
 
 def _bound(function, args, kwargs):

@@ -61,5 +61,6 @@ def test_hangs():
     hangs(np.zeros((128, 32), np.float32))
 
 
-def test_huge():
-    huge(np.zeros((128, 128), np.float32))
+@pytest.mark.parametrize("columns", [128, 256, 512])
+def test_huge(columns):
+    huge(np.zeros((128, columns), np.float32))

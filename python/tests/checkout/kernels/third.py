@@ -1,0 +1,24 @@
+"""Kernels whose tests have mistakes."""
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def behind_a_mistake(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def marked_wrongly(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def cut_short(x):
+    return behind_a_mistake(x)
