@@ -96,7 +96,7 @@ class CorpusTest(unittest.TestCase):
                 self.assertEqual(f"{row['problem']['file']}:{row['problem']['line']}", place)
 
     def test_mistakes_of_the_checkout(self):
-        """A mistake in what makes the cases of a test is told for its kernel; the tests behind it run."""
+        """A mistake in what makes the cases of a test is told for its kernel; the tests after it run."""
         self.assertEqual(self.rows["behind_a_mistake"]["reference"]["state"], "agrees")
         for name, text in (("marked_wrongly", "TypeError"), ("cut_short", "ZeroDivisionError")):
             problem = self.rows[name]["problem"]

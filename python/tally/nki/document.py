@@ -1,8 +1,8 @@
 """The kernel as tally's JSON (docs/guide/json/Kernel.md), and what is to be said about it.
 
 An instruction's `computes` is written only if the language of kernels says exactly what NumPy has
-computed. All tiles must be boxes walked in their order, with the shapes that the expression needs or as
-many elements (`reshape`), and every operator must have a text. Otherwise it is left out, and counted
+computed. All tiles must be boxes, with the shapes that the expression needs or as
+many elements (`reshape`, `permute`), and every operator must have a text. Otherwise it is left out, and counted
 with the reason: the order of instructions is checked as before, and their numbers are not followed.
 """
 
@@ -183,6 +183,8 @@ def _computes(head, accesses, shown):
         _check_tile(access.tile)
     shapes = _read_shapes(head.results, reads)
     texts = [_reshaped(result.text(), reads, shapes) for result in head.results]
+    texts = [_turned(text, result.shape(shapes), access.tile)
+             for text, result, access in zip(texts, head.results, targets)]
     read = target = 0
     for number, access in enumerate(accesses):
         if access.tile.role == "r":
@@ -203,8 +205,6 @@ def _check_tile(tile, gathered=False):
         raise Unsayable("with an address that only a run knows")
     if not tile.exact:
         raise Unsayable(f"with a tile of '{tile.family.name}' that is not a box of its buffer")
-    if not tile.ordered:
-        raise Unsayable(f"with a tile of '{tile.family.name}' in another order than its buffer's")
 
 
 def _read_shapes(results, reads):
@@ -214,8 +214,7 @@ def _read_shapes(results, reads):
         result.wants(reads, wants)
     try:
         for index, shape in wants.items():
-            if not reads[index].whole:
-                _show(reads[index].counts, shape)
+            _show_read(reads[index], shape)
         return wants
     except Unsayable:
         if not all(map(is_elementwise, results)):
@@ -233,12 +232,20 @@ def _read_shapes(results, reads):
         if len(counts) == 1:
             wants = dict.fromkeys(wants, counts.pop())
     for index, shape in wants.items():
-        _show(reads[index].counts, shape)
+        _show_read(reads[index], shape)
     return wants
+
+
+def _show_read(tile, shape):
+    """Raises Unsayable if the tile cannot be read in this shape; one in another order is reshaped anyhow."""
+    if not tile.whole and not (tile.order and prod(tile.counts) == prod(shape)):
+        _show(tile.counts, shape)
 
 
 def _fits(tile, shape):
     """Whether the tile can have this shape as it is."""
+    if tile.order is not None:
+        return False
     try:
         _show(tile.counts, shape)
         return True
@@ -247,11 +254,30 @@ def _fits(tile, shape):
 
 
 def _reshaped(text, reads, shapes):
-    """With 'reshape' around each tile that has another shape than is needed."""
+    """With 'reshape' and 'permute' around each tile that has another shape or order than is needed."""
     for index, shape in shapes.items():
-        if not reads[index].whole and not _fits(reads[index], shape):
-            text = re.sub(rf"\br{index}\b", f"reshape(r{index}, {list(shape)})", text)
+        tile = reads[index]
+        if tile.whole or _fits(tile, shape):
+            continue
+        read, have = f"r{index}", None
+        if tile.order is not None:
+            read = f"permute({_in_shape(read, tile.counts, tile.order.shape)}, {list(tile.order.axes)})"
+            have = tile.order.walked()
+        text = re.sub(rf"\br{index}\b", _in_shape(read, have, shape), text)
     return text
+
+
+def _in_shape(text, have, wanted):
+    return text if have == wanted else f"reshape({text}, {list(wanted)})"
+
+
+def _turned(text, shape, tile):
+    """The elements of a result in the order in which its tile takes them."""
+    if tile.order is None or prod(shape) == 1:
+        return text
+    if prod(shape) != prod(tile.counts):
+        raise Unsayable(f"a result that repeats in a tile of '{tile.family.name}' in another order than its buffer's")
+    return f"permute({_in_shape(text, shape, tile.order.walked())}, {list(tile.order.back())})"
 
 
 def _show(counts, shape):
@@ -269,7 +295,7 @@ def _show(counts, shape):
 
 
 def _show_target(result, tile):
-    if prod(result) == prod(tile.counts):
+    if prod(result) == prod(tile.counts) or tile.order is not None:
         return [True] * len(tile.counts)
     shown = _show(tile.counts, tile.shape)
     result = result + (1,) * (len(tile.shape) - len(result))

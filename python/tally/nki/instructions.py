@@ -228,8 +228,12 @@ _EXACT = 2**24  # whole numbers up to here are exact in f32
 def _affine_place(shape, pattern, offset, multiplier):
     """The same as an expression; None if it is not on tiles of this shape, or beyond exact numbers."""
     steps = [multiplier, *(step for step, _ in pattern)]
+    counts = tuple(count for _, count in pattern)
+    if prod(shape[1:]) != prod(counts):
+        return None
+    shape = (shape[0], *counts)
     reach = abs(offset) + sum(abs(step) * (count - 1) for step, count in zip(steps, shape))
-    if tuple(shape[1:]) != tuple(count for _, count in pattern) or reach > _EXACT:
+    if reach > _EXACT:
         return None
     place = Number(offset)
     for axis, step in enumerate(steps):
@@ -257,10 +261,12 @@ def _affine_select(call):
     offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
     compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
     otherwise = np.float32(call.on_false_value)
-    place = _affine_place(call.on_true_tile.shape, pattern, offset, multiplier)
-    if place is not None:
+    tile = call.on_true_tile
+    place = _affine_place(tile.shape, pattern, offset, multiplier)
+    shape = (tile.shape[0], *(count for _, count in pattern))
+    if place is not None and reshaped(tile.shape, tile.strides, shape) is not None:
         holds = Apply(compare, place, Number(0))
-        return [(call.dst, Apply(OPERATORS["where"], holds, call.read(call.on_true_tile), Number(otherwise)))]
+        return [(call.dst, Apply(OPERATORS["where"], holds, call.read(tile.reshape(shape)), Number(otherwise)))]
 
     def select(x):
         holds = compare.numpy(_affine(pattern, x.shape[0], offset, multiplier), 0).reshape(x.shape)
@@ -327,38 +333,51 @@ def _max8(call):
     return [(call.dst, Opaque("the largest eight", largest, call.read(call.src)))]
 
 
-def _find_index8(call):
-    def find(x, values):
-        return np.argmax(_rows(x)[:, None, :] == _rows(values)[:, :, None], axis=2)
+def _places(x, values):
+    """For each value where it stands in its row, or -1; equal values take one place after the other."""
+    places = np.full(values.shape, -1, np.int64)
+    for row, (data, wanted) in enumerate(zip(x, values)):
+        free = np.ones(len(data), bool)
+        for which, value in enumerate(wanted):
+            at = np.flatnonzero((data == value) & free)
+            if len(at):
+                places[row, which] = at[0]
+                free[at[0]] = False
+    return places
 
-    return [(call.dst, Opaque("places of values", find, call.read(call.data), call.read(call.vals)))]
+
+def _found(call):
+    def find(x, values):
+        return _places(_rows(x), _rows(values)).astype(np.float32)
+
+    data, values = call.read(_as_rows(call.data)), call.read(_as_rows(call.vals))
+    return Function("find", find, "find({0}, {1})", lambda _, values: values, data, values)
+
+
+def _as_rows(view):
+    return view.reshape(view.shape[0], -1) if view.ndim > 2 else view
+
+
+def _find_index8(call):
+    return [(call.dst, _found(call))]
 
 
 def _match_replace8(call):
     """Eight values, one after the other: the first place of each gets another number, and `dst_idx` gets the
     places."""
-    number = float(call.imm)
+    number = np.float32(call.imm)
 
-    def both(x, values):
-        result, places = np.array(_rows(x)), np.zeros(_rows(values).shape, np.int64)
-        for row, wanted in enumerate(_rows(values)):
-            for which, value in enumerate(wanted):
-                at = np.flatnonzero(result[row] == value)
-                if len(at):
-                    places[row, which] = at[0]
-                    result[row, at[0]] = number
-        return result.reshape(x.shape), places
+    def replaced(x, values, _):
+        result = np.array(_rows(x))
+        for row, places in enumerate(_places(_rows(x), _rows(values))):
+            result[row, places[places >= 0]] = number
+        return result.reshape(x.shape)
 
-    def replaced(x, values):
-        return both(x, values)[0]
-
-    def places(x, values):
-        return both(x, values)[1]
-
-    data, values = call.read(call.data), call.read(call.vals)
-    results = [(call.dst, Opaque("a replacement of values", replaced, data, values, key=(number,)))]
+    found = _found(call)
+    results = [(call.dst, Function("replace", replaced, "replace({0}, {1}, {2})", lambda x, *_: x,
+                                   *found.arguments, Number(number)))]
     if call.dst_idx is not None:
-        results.append((call.dst_idx, Opaque("places of values", places, data, values, shape=call.vals.shape)))
+        results.append((call.dst_idx, found))
     return results
 
 
@@ -366,10 +385,15 @@ def _gather(call):
     """Elements of each partition, at indices of its own."""
 
     def gathered(x, index):
-        return np.take_along_axis(_rows(x), _rows(index).astype(np.int64), axis=1).reshape(index.shape)
+        return np.take_along_axis(x, index.astype(np.int64), axis=1)
 
-    data, index = call.read(call.data), call.read(call.indices)
-    return [(call.dst, Opaque("a gather in each partition", gathered, data, index, shape=call.indices.shape))]
+    rows, indices = _as_rows(call.data), _as_rows(call.indices)
+    data, index = call.read(rows), call.read(indices)
+    (count, width), wanted = rows.shape, indices.shape[1]
+    # One element of each row is where the index is.
+    template = (f"sum(select(index({[count, wanted, width]}, 2) == reshape({{1}}, {[count, wanted, 1]}), "
+                f"reshape({{0}}, {[count, 1, width]}), 0), [2])")
+    return [(call.dst, Function("gather", gathered, template, lambda _, index: index, data, index))]
 
 
 _QUADRANT, _KEPT = 32, 255  # partitions that a shuffle works in; the mask's word for 'as it was'
@@ -388,8 +412,22 @@ def _stream_shuffle(call):
         result = x[np.minimum(source, len(x) - 1)]
         return result if old is None else np.where(kept.reshape((-1,) + (1,) * (x.ndim - 1)), old, result)
 
-    tiles = [call.read(call.src)] + ([call.read(call.dst)] if kept.any() else [])
-    return [(call.dst, Opaque("a shuffle of partitions", shuffle, *tiles, key=mask))]
+    src, dst = _as_rows(call.src), _as_rows(call.dst)
+    tiles = [call.read(src)] + ([call.read(dst)] if kept.any() else [])
+    return [(call.dst, Function("shuffle", shuffle, _shuffle_text(mask, src.shape[0], *dst.shape, kept.any()),
+                                lambda *_: dst.shape, *tiles))]
+
+
+def _shuffle_text(mask, sources, partitions, width, keeps):
+    """One partition of the source is where the mask says, which is told number by number."""
+    place = f"mod(index({[partitions]}, 0), {_QUADRANT})"
+    said = str(mask[-1])
+    for number in reversed(range(len(mask) - 1)):
+        if mask[number] != mask[number + 1]:
+            said = f"select({place} <= {number}, {mask[number]}, {said})"
+    at = f"{said} + index({[partitions]}, 0) - {place}"
+    text = (f"sum(select(index({[partitions, sources]}, 1) == ({at}), reshape({{0}}, {[1, sources, width]}), 0), [1])")
+    return f"select({said} == {_KEPT}, {{1}}, {text})" if keeps else text
 
 
 def _dma_compute(call):
@@ -407,28 +445,43 @@ def _statistics(call):
     """Of the elements at even places and at odd ones: how many, their mean, and the sum of squared distances."""
 
     def statistics(x):
-        halves = [np.asarray(_rows(x)[:, start::2], np.float32) for start in (0, 1)]
+        halves = [np.asarray(x[:, start::2], np.float32) for start in (0, 1)]
         parts = [(np.full(len(x), half.shape[1]), half.mean(1), half.var(1) * half.shape[1])
                  if half.shape[1] else (np.zeros(len(x)),) * 3 for half in halves]
         return np.stack([number for part in parts for number in part], axis=1).astype(np.float32)
 
-    return [(call.dst, Opaque("statistics of halves", statistics, call.read(call.data),
-                              shape=(call.data.shape[0], 6)))]
+    tile = _as_rows(call.data)
+    (rows, width), x = tile.shape, call.read(tile)
+    if width % 2:
+        return [(call.dst, Opaque("statistics of an odd number of elements", statistics, x, shape=(rows, 6)))]
+    half, which = width // 2, f"index({[rows, 2, 3]}, 2)"
+    pairs = f"reshape({{0}}, {[rows, half, 2]})"
+    mean = f"(sum({pairs}, [1]) / {half})"
+    squares = f"sum(square({pairs} - reshape({mean}, {[rows, 1, 2]})), [1])"
+    template = f"select({which} == 0, {half}, select({which} == 1, {mean}, {squares}))"
+    return [(call.dst, Function("statistics", statistics, template, lambda _: (rows, 6), x))]
 
 
 def _aggregated(call):
     """Mean and variance of what several such statistics are of."""
 
     def aggregate(x):
-        parts = np.asarray(_rows(x), np.float64).reshape(len(x), -1, 3)
+        parts = np.asarray(x, np.float64).reshape(len(x), -1, 3)
         counts, means, squares = parts[..., 0], parts[..., 1], parts[..., 2]
         total = counts.sum(1)
         mean = (counts * means).sum(1) / total
         spread = (squares + counts * (means - mean[:, None]) ** 2).sum(1) / total
         return np.stack([mean, spread], axis=1).astype(np.float32)
 
-    return [(call.dst, Opaque("the aggregate of statistics", aggregate, call.read(call.data),
-                              shape=(call.data.shape[0], 2)))]
+    tile = _as_rows(call.data)
+    (rows, width), x = tile.shape, call.read(tile)
+    shape = [rows, width // 3, 3]
+    counts, means, squares = (f"sum(select(index({shape}, 2) == {part}, reshape({{0}}, {shape}), 0), [2])"
+                              for part in range(3))
+    mean = f"(sum({counts} * {means}) / sum({counts}))"
+    spread = f"sum({squares} + {counts} * square({means} - {mean})) / sum({counts})"
+    template = f"select(index({[rows, 2]}, 1) == 0, {mean}, {spread})"
+    return [(call.dst, Function("aggregate", aggregate, template, lambda _: (rows, 2), x))]
 
 
 _CORE_PARTITIONS = 16  # of one core of gpsimd, of which the first one counts

@@ -37,7 +37,7 @@ class Tile(NamedTuple):
     counts: tuple
     steps: tuple
     exact: bool
-    ordered: bool
+    order: object  # values.Order, or None if it is row-major
     shape: tuple  # of the view, 1 along axes where it repeats
     whole: bool  # anything in the buffer: the address is known only at run time
 
@@ -134,8 +134,8 @@ class Recorder:
         for role, view, flag in operation.accesses:
             memory, whole = view.memory, view.unknown
             box, family = None if whole else view.box(), memory.family
-            tiles.append(Tile(role, family, None, None, False, False, view.shape, True) if whole else
-                         Tile(role, family, box.counts, box.steps, box.exact, box.ordered, box.shape, False))
+            tiles.append(Tile(role, family, None, None, False, None, view.shape, True) if whole else
+                         Tile(role, family, box.counts, box.steps, box.exact, box.order, box.shape, False))
             numbers += memory.coordinates
             kinds += [rollup.PLAIN] * len(memory.coordinates)
             if not whole:

@@ -27,16 +27,31 @@ def refuse(message):
 class Box(NamedTuple):
     """The elements of a buffer that a pattern touches: for each dimension first, count and step.
 
-    `exact`: these and no others. `ordered`: the pattern walks them in row-major order, each once, except
-    along axes on which it repeats; `shape` is the pattern's with these as 1.
+    `exact`: these and no others, each once, except for axes along which the pattern repeats; `shape` is the
+    pattern's with these as 1. `order`: how the pattern walks them, None if in row-major order.
     """
 
     firsts: tuple
     counts: tuple
     steps: tuple
     exact: bool
-    ordered: bool
+    order: Optional["Order"]
     shape: tuple
+
+
+class Order(NamedTuple):
+    """Another order than row-major: elements in row-major order, in `shape`, with their axes permuted."""
+
+    shape: tuple
+    axes: tuple
+
+    def walked(self):
+        """The shape of what is walked."""
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    def back(self):
+        """The permutation that undoes it."""
+        return tuple(self.axes.index(axis) for axis in range(len(self.axes)))
 
 
 def row_major(shape):
@@ -79,7 +94,8 @@ def _locate(buffer, offset, shape, strides):
         inward = sorted(axes, key=lambda axis: -axis[1])
         found = _walk(_merged(inward), buffer, buffer_strides, firsts)
         if found is not None:
-            return Box(tuple(firsts), *found, True, inward == axes, effective)
+            order = None if inward == axes else _order(axes)
+            return Box(tuple(firsts), *found, True, order, effective)
     low = offset + sum((n - 1) * s for n, s in axes if s < 0)
     high = offset + sum((n - 1) * s for n, s in axes if s > 0)
     return _hull(low, high, buffer, buffer_strides, effective)
@@ -128,7 +144,13 @@ def _hull(low, high, buffer, buffer_strides, effective):
             first[dim] = 0
         counts.append(extent if whole else last[dim] - first[dim] + 1)
         whole = whole or counts[-1] > 1
-    return Box(tuple(first), tuple(counts), (1,) * len(buffer), False, False, effective)
+    return Box(tuple(first), tuple(counts), (1,) * len(buffer), False, None, effective)
+
+
+def _order(axes):
+    """Of axes that are walked from first to last, by their strides."""
+    inward = sorted(range(len(axes)), key=lambda axis: -axes[axis][1])
+    return Order(tuple(axes[axis][0] for axis in inward), tuple(inward.index(axis) for axis in range(len(axes))))
 
 
 # ---- Memories -------------------------------------------------------------------------------

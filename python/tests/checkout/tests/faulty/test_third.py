@@ -1,4 +1,4 @@
-"""Mistakes in marks and in a conftest.py, and a test behind them."""
+"""Mistakes in marks and in a conftest.py, and a test after them."""
 
 import numpy as np
 import pytest
