@@ -36,8 +36,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "utils/prose.txt"
-SPARING = "[not in .cpp and .ml]"  # begins the rules that messages of programs do not keep yet
-SOURCES = (".cpp", ".ml")
 MOST_WORDS = 40
 EXTRACTED = Path("proof/extraction/certifier.ml")  # Coq writes it
 EXAMPLES = Path("utils/test-prose.py")  # its strings are texts that break the rules
@@ -65,7 +63,6 @@ class WordRule:
     pattern: re.Pattern
     instead: str
     example: str  # of a text that breaks it
-    spares_sources: bool = False  # not yet applied to C++ and OCaml
 
 
 class Prose:
@@ -341,20 +338,12 @@ def header_comments(text, every):
 
 
 def word_rules(text):
-    rules, spares_sources = [], False
+    rules = []
     for line in text.splitlines():
-        if line.startswith("["):
-            spares_sources = line == SPARING
-        elif line.strip() and not line.startswith("#"):
+        if line.strip() and not line.startswith("#"):
             pattern, instead, example = (part.strip() for part in line.split("=>"))
-            rules.append(WordRule(re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.I), instead, example,
-                                  spares_sources))
+            rules.append(WordRule(re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.I), instead, example))
     return tuple(rules)
-
-
-@functools.cache
-def rules_for(suffix, rules):
-    return tuple(rule for rule in rules if not (rule.spares_sources and suffix in SOURCES))
 
 
 @functools.cache
@@ -440,7 +429,6 @@ AREAS = tuple(READERS)
 
 
 def check(area, path, text, rules):
-    rules = rules_for(path.suffix, rules)
     return [finding for prose in pieces(area, path, text) for finding in findings(area, prose, rules)]
 
 
