@@ -16,6 +16,7 @@ import numpy as np
 from tally.nki import trace_file
 from tally.nki.command import save
 from tally.nki.document import as_text
+from tally.nki.elements import stored
 from tally.nki.trace import Tensor
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -81,15 +82,14 @@ def differences(traced, trips=(), strategies=STRATEGIES, inputs=None, expected=N
                 found.append(f"{strategy}: exit {status}: {text[-600:]}")
                 continue
             wanted = traced.expected if expected is None else expected
-            found += [f"{strategy}: {text}" for text in _compared(folder / "out", wanted, tolerance)]
+            kinds = {buffer["name"]: buffer["type"] for buffer in traced.document["buffers"]}
+            found += [f"{strategy}: {text}" for text in _compared(folder / "out", wanted, tolerance, kinds)]
     return found
 
 
-def _compared(folder, expected, tolerance):
+def _compared(folder, expected, tolerance, kinds):
     for name, want in expected.items():
-        got = np.load(folder / f"{name}.npy")
-        if got.dtype == np.uint16:
-            got = (got.astype(np.uint32) << 16).view(np.float32)
+        got = stored(kinds[name], np.load(folder / f"{name}.npy"))
         want = np.asarray(want, np.float64)
         written = ~np.isnan(want)
         got = got.reshape(want.shape)

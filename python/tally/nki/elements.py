@@ -117,3 +117,23 @@ def find_element(what):
         return None
     name = str(what)
     return ELEMENTS.get(_OTHER_NAMES.get(name, name))
+
+
+def stored(element, bits):
+    """Numbers from the file of a type that NumPy has not: their bits, as whole numbers."""
+    kind = next(row for row in ELEMENTS.values() if row.tally == element)
+    if bits.dtype.kind != "u" or not kind.is_float:
+        return bits
+    if element == "bf16":
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+    fraction, bias, largest = {"fp8": (3, 7, None), "fp8_e4m3fn": (3, 7, 0x7F), "fp8_e5m2": (2, 15, None)}[element]
+    codes = np.arange(128)
+    exponent, rest = codes >> fraction, codes & (1 << fraction) - 1
+    table = np.where(exponent > 0, np.ldexp(1 + rest / 2**fraction, exponent - bias),
+                     np.ldexp(rest / 2**fraction, 1 - bias)).astype(np.float32)
+    if largest is not None:
+        table[largest] = np.nan
+    else:
+        top = exponent == exponent.max()
+        table[top] = np.where(rest[top] == 0, np.inf, np.nan)
+    return np.concatenate([table, -table])[bits]

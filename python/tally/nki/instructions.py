@@ -60,8 +60,9 @@ class Call:
         if reshaped(view.shape, view.strides, other.shape) is not None:
             return self.read(view.reshape(other.shape))
         shape = other.shape
-        return Opaque("an operand in another shape, which repeats along an inner axis",
-                      lambda x: x.reshape(shape), self.read(view), key=shape, shape=shape)
+        repeated = f"select(index({list(view.shape)}, 0) < 0, 0, {{0}})"  # along axes of 1
+        return Function("reshape", lambda x: x.reshape(shape), f"reshape({repeated}, {list(shape)})",
+                        lambda _: shape, self.read(view))
 
     def operand(self, value):
         """A tile, or a number that is the same for all elements."""

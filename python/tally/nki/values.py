@@ -232,6 +232,7 @@ class View:
 
     def write(self, values):
         if self.memory.own is not None:
+            self._array()  # refuses what leaves the tensor
             self._mark_own()
         values = self.memory.element.fit(values)
         if self.outside is not None:
@@ -392,7 +393,8 @@ class View:
         pattern = pattern if pattern is not None else self.get_pattern()
         shape, strides = tuple(int(p[1]) for p in pattern), tuple(int(p[0]) for p in pattern)
         offset = self.offset + int(offset or 0)
-        unit = row_major(self.memory.shape)[indirect_dim]
+        # Of the tensor as it was reshaped; a part of it has the strides of the whole.
+        unit = (self.strides if self.size == self.memory.size else row_major(self.memory.shape))[indirect_dim]
         if vector_offset is not None:
             return self._scattered(vector_offset, unit, offset, shape, strides)
         if scalar_offset is not None:

@@ -11,6 +11,8 @@ import subprocess
 
 import numpy as np
 
+from ..elements import stored
+
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
 
 # How far sums in another order may be off, relative to the largest number, by the narrowest element type.
@@ -97,17 +99,18 @@ def _data(tally, obstacles):
     status, text = tally.ask("sim", "--sync=per-loop", "--check-data", "--inputs=in", "--outputs=out")
     if status is None:
         return not_run(text)
-    worst = 0.0
+    worst, kinds = 0.0, _kinds(tally.folder)
     for name in sorted(os.listdir(os.path.join(tally.folder, "want"))):
         path = os.path.join(tally.folder, "out", name)
         if not os.path.exists(path):
             return _not_followed(obstacles) or not_run(_first_line(text))
-        error, missing = _error(np.load(path), np.load(os.path.join(tally.folder, "want", name)))
+        got = stored(kinds[name.removesuffix(".npy")], np.load(path))
+        error, missing = _error(got, np.load(os.path.join(tally.folder, "want", name)))
         if missing:
             return _not_followed(obstacles) or {
                 "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
         worst = max(worst, error)
-    allowed = _tolerance(tally.folder)
+    allowed = max(_TOLERANCE.get(kind, 1e-5) for kind in kinds.values())
     if not worst <= allowed:
         return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
                                             "reason": f"{worst:.1e} off NumPy"}
@@ -126,8 +129,6 @@ def _not_followed(obstacles):
 
 def _error(got, want):
     """The largest difference relative to the largest number, and how many numbers are missing."""
-    if got.dtype == np.uint16:
-        got = (got.astype(np.uint32) << 16).view(np.float32)
     got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
     written = ~np.isnan(want)
     missing = int(np.isnan(got[written]).sum())
@@ -138,10 +139,10 @@ def _error(got, want):
     return float(difference.max(initial=0) / scale), missing
 
 
-def _tolerance(folder):
+def _kinds(folder):
+    """The element type of each buffer."""
     with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
-        kinds = {buffer["type"] for buffer in json.load(file)["buffers"]}
-    return max(_TOLERANCE.get(kind, 1e-5) for kind in kinds)
+        return {buffer["name"]: buffer["type"] for buffer in json.load(file)["buffers"]}
 
 
 def _latency(tally, strategy):
