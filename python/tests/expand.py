@@ -20,10 +20,14 @@ def _run(nodes, numbers, heads, found):
             own = [numbers.pop(0) for _ in heads[node].kinds]
             found.append((node, tuple(own)))
         elif isinstance(node, rollup.Single):
+            numbers.pop(0)
             _run(node.body.nodes, numbers, heads, found)
         else:
+            trips = node.trips
+            if node.dynamic is None:
+                _, trips = numbers.pop(0), numbers.pop(0)
             slots = [numbers.pop(0) for pattern in node.patterns for _ in range(_slots(pattern))]
-            for iteration in range(node.trips):
+            for iteration in range(trips):
                 _run(node.body.nodes, _numbers(node.patterns, list(slots), iteration), heads, found)
 
 

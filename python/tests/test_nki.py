@@ -128,6 +128,29 @@ class SecondGenerationTest(KernelTest):
         self.assertEqual(traced.summary.obstacles, {})
 
 
+    def test_triangle(self):
+        """Trips that follow the loop around are a formula, though the first loop runs not at all."""
+        x = support.random(512, 8)
+        traced = trace("second", "triangle", x=x)
+        tiles = x.reshape(4, 128, 8)
+        self.check(traced, {"out": np.concatenate([tile - 2 * tiles[:i].sum(0) for i, tile in enumerate(tiles)])})
+        self.assertEqual(counts(traced), (20, 4, 2))
+        loop = next(loop for loop in traced.document["body"][0]["body"] if "loop" in loop)
+        self.assertEqual(loop["trips"], {"formula": "i"})
+        self.assertEqual({buffer["name"] for buffer in traced.document["buffers"]}, {"x", "out", "rest", "before"})
+        self.assertNotIn("formula", json.dumps(traced.constant))
+
+    def test_moving_mask(self):
+        """Whole numbers in what instructions compute may follow the loop."""
+        x = support.random(512, 8)
+        traced = trace("second", "moving_mask", x=x)
+        i, row, column = np.indices((4, 128, 8))
+        kept = np.where(row - column + 128 * (i % 2) - 32 >= 0, x.reshape(4, 128, 8), -1)
+        self.check(traced, {"out": (kept * (i + 1) + column + 1000 * (i // 2)).reshape(512, 8)})
+        self.assertEqual(counts(traced), (20, 5, 1))
+        self.assertEqual(statement(traced, "iota")["computes"], "index([128, 8], 1) + (1000 * floor((i) / 2))")
+
+
 class FirstGenerationTest(KernelTest):
     def test_add(self):
         a, b = support.random(300, 96), support.random(300, 96, seed=2)

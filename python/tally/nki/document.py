@@ -10,7 +10,7 @@ import json
 import re
 from math import prod
 
-from .expressions import Gather, Unsayable, broadcast, is_elementwise
+from .expressions import Gather, Unsayable, broadcast, is_elementwise, numbered
 from .refusal import shown_path
 from .resolve import Loop, free_name, most_trips
 from .rings import layouts
@@ -95,7 +95,8 @@ class Writer:
 
     def _loop(self, loop):
         source, self.summary.loops = loop.source, self.summary.loops + 1
-        trips = source.trips
+        trips = None if loop.trips is None else (loop.trips.constant if loop.trips.is_constant()
+                                                 else {"formula": loop.trips.text()})
         if source.dynamic is not None:
             trips = ({"value": source.dynamic.value} if source.dynamic.value
                      else {"while": source.dynamic.condition})
@@ -115,7 +116,7 @@ class Writer:
             document["op"] = head.cost
         shown = [None] * len(instruction.accesses)
         try:
-            computes = _computes(head, instruction.accesses, shown)
+            computes = _computes(head, instruction.accesses, shown, instruction.numbers)
             if computes:
                 document["computes"] = computes
         except Unsayable as reason:
@@ -168,7 +169,7 @@ class Writer:
 # ---- What an instruction computes -----------------------------------------------------------
 
 
-def _computes(head, accesses, shown):
+def _computes(head, accesses, shown, numbers=()):
     """The text; fills in which axes of one the tiles show. Raises Unsayable."""
     reads = [access.tile for access in accesses if access.tile.role == "r"]
     targets = [access for access in accesses if access.tile.role != "r"]
@@ -195,7 +196,7 @@ def _computes(head, accesses, shown):
         else:
             shown[number] = _show_target(head.results[target].shape(shapes), access.tile)
             target += 1
-    return "; ".join(_started(text, access) for text, access in zip(texts, targets))
+    return numbered("; ".join(_started(text, access) for text, access in zip(texts, targets)), numbers)
 
 
 def _check_tile(tile, gathered=False):

@@ -214,6 +214,43 @@ class Number:
         pass
 
 
+class Whole:
+    """A whole number that may be another one in each iteration: the `index`-th of its instruction."""
+
+    def __init__(self, index, number):
+        self.index, self.number = index, np.float32(number)
+        self.key = ("w", index)
+
+    def value(self, _):
+        return self.number
+
+    def text(self):
+        return f"\0{self.index}\0"
+
+    def shape(self, _):
+        return ()
+
+    def wants(self, operands, wants):
+        pass
+
+
+_WHOLE, _ADDED = re.compile("\0(\\d+)\0"), re.compile(" \\+ \0(\\d+)\0")
+
+
+def numbered(text, numbers):
+    """The text with its whole numbers, each an expression of the loops around."""
+
+    def is_zero(match):
+        number = numbers[int(match.group(1))]
+        return number.is_constant() and number.constant == 0
+
+    def put(match):
+        number = numbers[int(match.group(1))]
+        return number.expression() if number.is_constant() and number.constant >= 0 else f"({number.expression()})"
+
+    return _WHOLE.sub(put, _ADDED.sub(lambda match: "" if is_zero(match) else match.group(0), text))
+
+
 _CALL = re.compile(r"\w+\(.*\)")
 _PLAIN_CALL = re.compile(r"\w+\(\{0\}(, \{\d\})*\)")
 
@@ -450,4 +487,4 @@ def _as_matrix(expression, operands, wants):
 def is_elementwise(expression):
     if isinstance(expression, Apply):
         return all(map(is_elementwise, expression.arguments))
-    return isinstance(expression, (Read, Number))
+    return isinstance(expression, (Read, Number, Whole))

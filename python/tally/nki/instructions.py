@@ -18,9 +18,12 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
-                          Transpose, find_operator, find_reduction)
+                          Transpose, Whole, find_operator, find_reduction)
 from .refusal import Refusal
 from .values import Register, View, reshaped
+
+
+_EXACT = 2**24  # whole numbers up to here are exact in f32
 
 
 class Instruction(NamedTuple):
@@ -40,6 +43,7 @@ class Call:
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
         self.reads, self.sizes = [], {}
+        self.numbers, self.in_loop = [], False
 
     def __getattr__(self, name):
         return self.arguments.get(name)
@@ -70,7 +74,14 @@ class Call:
             return self.read(value)
         if isinstance(value, Register):
             raise Refusal(f"a register as an operand of '{self.row.name}'; store it to memory first")
-        return Number(value)
+        return self.number(value)
+
+    def number(self, value):
+        """A number; a whole one may be another one in the next iteration of a loop around."""
+        if not self.in_loop or not float(value).is_integer() or abs(value) >= _EXACT:
+            return Number(value)
+        self.numbers.append(int(value))
+        return Whole(len(self.numbers) - 1, value)
 
     def cost(self, default):
         view = self.reads[0] if self.reads else default
@@ -109,7 +120,7 @@ def _dma_copy(call):
 
 
 def _memset(call):
-    return [(call.dst, Number(call.value))]
+    return [(call.dst, call.number(call.value))]
 
 
 def _tensor_tensor(call):
@@ -223,10 +234,7 @@ def _affine(pattern, partitions, offset, multiplier):
     return values
 
 
-_EXACT = 2**24  # whole numbers up to here are exact in f32
-
-
-def _affine_place(shape, pattern, offset, multiplier):
+def _affine_place(call, shape, pattern, offset, multiplier):
     """The same as an expression; None if it is not on tiles of this shape, or beyond exact numbers."""
     steps = [multiplier, *(step for step, _ in pattern)]
     counts = tuple(count for _, count in pattern)
@@ -236,21 +244,20 @@ def _affine_place(shape, pattern, offset, multiplier):
     reach = abs(offset) + sum(abs(step) * (count - 1) for step, count in zip(steps, shape))
     if reach > _EXACT:
         return None
-    place = Number(offset)
+    place = None
     for axis, step in enumerate(steps):
-        if step:
+        if step or axis == len(steps) - 1 and place is None:
             along = Place(shape, axis)
             along = along if step == 1 else Apply(OPERATORS["multiply"], Number(step), along)
-            place = Apply(OPERATORS["add"], along, place) if place.key != Number(0).key else along
-    return place if place.shape(()) else Apply(OPERATORS["add"], Apply(
-        OPERATORS["multiply"], Number(0), Place(shape, 0)), place)
+            place = along if place is None else Apply(OPERATORS["add"], place, along)
+    return place if offset == 0 and not call.in_loop else Apply(OPERATORS["add"], place, call.number(offset))
 
 
 def _iota(call):
     pattern = tuple((int(step), int(count)) for step, count in call.pattern)
     offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
     shape = call.dst.shape
-    place = _affine_place(shape, pattern, offset, multiplier)
+    place = _affine_place(call, shape, pattern, offset, multiplier)
     if place is not None:
         return [(call.dst, place)]
     return [(call.dst, Opaque("iota", lambda: _affine(pattern, shape[0], offset, multiplier).reshape(shape),
@@ -263,7 +270,7 @@ def _affine_select(call):
     compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
     otherwise = np.float32(call.on_false_value)
     tile = call.on_true_tile
-    place = _affine_place(tile.shape, pattern, offset, multiplier)
+    place = _affine_place(call, tile.shape, pattern, offset, multiplier)
     shape = (tile.shape[0], *(count for _, count in pattern))
     if place is not None and reshaped(tile.shape, tile.strides, shape) is not None:
         holds = Apply(compare, place, Number(0))
@@ -292,7 +299,7 @@ def _range_select(call):
                call.read(call.bound1), key=(first.name, second.name, float(start), float(otherwise)))
     if len(call.on_true_tile.shape) == 2 and abs(start) + call.on_true_tile.shape[1] < _EXACT:
         tile, low, high = x.arguments
-        place = Apply(OPERATORS["add"], Place(call.on_true_tile.shape, 1), Number(start))
+        place = Apply(OPERATORS["add"], Place(call.on_true_tile.shape, 1), call.number(start))
         inside = Apply(OPERATORS["logical_and"], Apply(first, place, low), Apply(second, place, high))
         x = Apply(OPERATORS["where"], inside, tile, Number(otherwise))
     call.arguments.update(data=call.on_true_tile, reduce_op=call.reduce_op or np.max)

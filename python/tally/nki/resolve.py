@@ -72,6 +72,17 @@ class Linear:
     def is_constant(self):
         return not self.factors and not self.parts
 
+    def expression(self):
+        """The same in what instructions compute, which have neither 'mod' nor 'floordiv' as operators."""
+        terms = [(factor, f'"{name}"' if "." in name else name) for name, factor in self.factors]
+        terms += [(scale, f"mod({inner.expression()}, {by})" if word == "mod" else
+                   f"floor(({inner.expression()}) / {by})") for scale, word, by, inner in self.parts]
+        text = "".join((" - " if factor < 0 else " + ") + (term if abs(factor) == 1 else f"{abs(factor)} * {term}")
+                       for factor, term in terms)
+        if self.constant or not text:
+            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
     def text(self):
         terms = [(factor, name) for name, factor in self.factors]
         terms += [(scale, f"{_operand(inner)} {word} {by}") for scale, word, by, inner in self.parts]
@@ -111,17 +122,22 @@ class Instruction(NamedTuple):
     head: Head
     accesses: tuple
     positions: tuple
+    numbers: tuple  # whole numbers in its expressions
 
 
 class Loop(NamedTuple):
     name: str
     source: rollup.Rolled
+    trips: Linear  # None of a dynamic loop
     body: list
 
 
 class Resolver:
-    def __init__(self, recorder):
+    """`constant`: loops, as they are in the block, that are written out, since others run as often as they say."""
+
+    def __init__(self, recorder, constant=()):
         self.recorder, self.used = recorder, {}
+        self.constant = {id(node) for node in constant}
         self.written_out = 0  # iterations
 
     def kernel(self, block):
@@ -134,7 +150,7 @@ class Resolver:
             if isinstance(node, int):
                 nodes.append(self._instruction(self.recorder.heads[node], numbers, positions))
             elif isinstance(node, rollup.Rolled):
-                nodes.append(self._loop(node, numbers, positions))
+                nodes += self._loop(node, numbers, positions)
             else:
                 nodes += self._single(node, numbers, positions)
         return nodes
@@ -146,28 +162,40 @@ class Resolver:
             firsts = () if tile.whole else tuple(next(numbers) for _ in tile.family.shape)
             start = _start(next(numbers)) if tile.role == "a" else None
             accesses.append(Access(tile, coordinates, firsts, start))
-        return Instruction(head, tuple(accesses), positions)
+        inside = tuple(next(numbers) for _ in range(head.numbers))
+        return Instruction(head, tuple(accesses), positions, inside)
 
     def _loop(self, node, numbers, positions):
+        first, trips = (next(numbers), next(numbers)) if node.dynamic is None else (Linear(), None)
+        slots = [next(numbers) for pattern in node.patterns for _ in range(rollup.slots(pattern))]
+        if trips is not None and trips.is_constant() and trips.constant == 0:
+            return []
+        if id(node) in self.constant:
+            return [inner for k in range(trips.constant) for inner in self._iteration(node, first, slots, positions, k)]
         name = self._name(node.name)
-        variable = Linear(0, [(name, 1)])
-        body = []
-        for pattern in node.patterns:
-            body.append(_number(pattern, numbers, variable, name))
-        index = Linear(node.first).plus(variable.times(node.stride))
+        variable, slots = Linear(0, [(name, 1)]), iter(slots)
+        body = [_number(pattern, slots, variable, name) for pattern in node.patterns]
+        index = first.plus(variable.times(node.stride))
         count = Linear(0, [(f"total({name})", node.stride)])
         inside = positions + (Position(node.loop, index, count),)
-        return Loop(name, node, self._body(node.body, iter(body), inside))
+        return [Loop(name, node, trips, self._body(node.body, iter(body), inside))]
+
+    def _iteration(self, node, first, slots, positions, k):
+        slots, index = iter(slots), first.plus(Linear(k * node.stride))
+        body = [_number(pattern, slots, Linear(k), Linear(min(k, 1))) for pattern in node.patterns]
+        before = positions[-1].count.times(node.trips) if positions else Linear()
+        inside = positions + (Position(node.loop, index, before.plus(index)),)
+        return self._body(node.body, iter(body), inside)
 
     def _single(self, node, numbers, positions):
+        index = next(numbers)
         if positions and positions[-1].loop == node.loop:
             around = positions[-1]  # one of a group of iterations
-            here = Position(node.loop, around.index.plus(Linear(node.index)),
-                            around.count.plus(Linear(node.index)))
+            here = Position(node.loop, around.index.plus(index), around.count.plus(index))
             return self._body(node.body, numbers, positions[:-1] + (here,))
         self.written_out += bool(node.body.nodes)
         before = positions[-1].count.times(node.trips) if positions else Linear()
-        here = Position(node.loop, Linear(node.index), before.plus(Linear(node.index)))
+        here = Position(node.loop, index, before.plus(index))
         return self._body(node.body, numbers, positions + (here,))
 
     def _name(self, wanted):
@@ -176,9 +204,10 @@ class Resolver:
         return name if count == 1 else f"{name}.{count}"
 
 
-def _number(pattern, numbers, variable, name):
+def _number(pattern, numbers, variable, first):
+    """`first`: what a sum says that is set in the first iteration."""
     if pattern == rollup.FIRST:
-        return name
+        return first
     base = next(numbers)
     if isinstance(pattern, rollup.Modular):
         place = next(numbers).plus(variable.times(pattern.factor))
@@ -193,13 +222,24 @@ def _start(flag):
     return flag if isinstance(flag, str) else flag.constant == 0
 
 
+def tying(nodes):
+    """The loops that say how often others run."""
+    named = {name for loop in _loops(nodes) if loop.trips is not None for name in _variables(loop.trips)}
+    return [loop.source for loop in _loops(nodes) if loop.name in named]
+
+
+def _variables(linear):
+    names = {name for name, _ in linear.factors}
+    return names.union(*(_variables(inner) for *_, inner in linear.parts))
+
+
 def most_trips(nodes):
     """For dynamic loops that move a tile, by name, how often they can run until the tile has left its
     buffer: the kernel itself allows no more trips. Loops that move a tile together have no bound of
     their own."""
     last, most, joint = {}, {}, set()
     for loop in _loops(nodes):
-        last[loop.name] = None if loop.source.dynamic else loop.source.trips - 1
+        last[loop.name] = None if loop.source.dynamic else _highest(loop.trips, last) - 1
     for instruction in instructions(nodes):
         for access in instruction.accesses:
             tile = access.tile

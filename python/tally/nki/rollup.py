@@ -10,8 +10,9 @@ in the iteration i:
   Quotient(s, q)    c + s*((a + i) floordiv q)      slots c and a
   FIRST             0 in the first iteration, then 1: a sum that is set and then added to
 
-What is left are slots, the numbers of the new node, which loops further out roll up in turn. So each
-number of the text is exact in all iterations that ran; there is no guess in a loop of known trips. What
+What is left are slots, the numbers of the new node, which loops further out roll up in turn. Its first
+iteration and its trips are such numbers, too, so a loop may run once more in each iteration of the loop
+around it, as causal attention does. So each number of the text is exact in all iterations that ran; there is no guess in a loop of known trips. What
 has no pattern stays: the matrix is cut where its rows stop to grow evenly, and iterations that stand
 alone are written out.
 
@@ -54,30 +55,32 @@ class Block:
 
 
 class Rolled:
-    """A loop over iterations `first`, `first` + `stride`, ... of a loop that was traced."""
+    """A loop over every `stride`-th iteration of a loop that was traced. The first of them and their number
+    are in front of its slots; those of a dynamic loop are 0 and `trips`, which were those of the trace."""
 
-    __slots__ = ("loop", "name", "place", "first", "stride", "trips", "dynamic", "patterns", "body")
+    __slots__ = ("loop", "name", "place", "stride", "trips", "dynamic", "patterns", "body")
 
-    def __init__(self, loop, first, stride, trips, patterns, body):
+    def __init__(self, loop, stride, trips, patterns, body):
         self.loop, self.name, self.place = loop.id, loop.name, loop.place
-        self.first, self.stride, self.trips, self.dynamic = first, stride, trips, loop.trips
+        self.stride, self.trips, self.dynamic = stride, trips, loop.trips
         self.patterns, self.body = patterns, body
 
 
 class Single:
-    """One iteration, written out. `index` is relative to the `Rolled` of the same loop around it."""
+    """One iteration, written out. Its index, relative to the `Rolled` of the same loop around it, is in front
+    of its numbers."""
 
-    __slots__ = ("loop", "index", "trips", "body")
+    __slots__ = ("loop", "trips", "body")
 
-    def __init__(self, loop, index, trips, body):
-        self.loop, self.index, self.trips, self.body = loop, index, trips, body
+    def __init__(self, loop, trips, body):
+        self.loop, self.trips, self.body = loop, trips, body
 
 
 class Interner:
     """Numbers for keys, and the kinds of the numbers of a block with that key."""
 
     def __init__(self, heads):
-        self.heads, self.keys, self.kinds = heads, {}, []
+        self.heads, self.keys, self.kinds, self.parts = heads, {}, [], []
         self.only_run = False  # nothing is asked for but NumPy's results
 
     def block(self, node_keys, kinds):
@@ -85,6 +88,7 @@ class Interner:
         if key is None:
             key = self.keys[node_keys] = len(self.kinds)
             self.kinds.append(tuple(kinds))
+            self.parts.append(node_keys)
         return key
 
 
@@ -124,9 +128,12 @@ def roll(loop, interner):
         return _roll_dynamic(loop, blocks, interner)
     if not any(block.nodes for block in blocks):
         return []
+    blocks = _aligned(blocks, interner)
     nodes, at = [], 0
     for start, end, stride in _stretches([block.key for block in blocks]):
-        if stride == 1:
+        if stride == 1 and not blocks[start].nodes:
+            pass  # iterations that do nothing
+        elif stride == 1:
             nodes += _roll_run(loop, blocks, start, end, interner)
         else:
             nodes += _roll_groups(loop, blocks, start, end, stride, interner)
@@ -213,28 +220,134 @@ def _roll_groups(loop, blocks, start, end, stride, interner):
 
 
 def _single(loop, block, index, interner):
-    return Node(Single(loop.id, index, len(loop.iterations), block), ("s", loop.id, index, block.key),
-                block.numbers, interner.kinds[block.key])
+    return Node(Single(loop.id, len(loop.iterations), block), ("s", loop.id, block.key),
+                [index, *block.numbers], [PLAIN, *interner.kinds[block.key]])
 
 
 def _rolled(loop, body, first, stride, matrix, patterns, kinds, interner):
-    numbers, slots = [], []
+    trips = len(matrix)
+    numbers, own = ([first, trips], [PLAIN, PLAIN]) if loop.trips is None else ([], [])
     for column, (pattern, kind) in enumerate(zip(patterns, kinds)):
         value = int(matrix[0, column])
         if isinstance(pattern, Modular):
             low = int(matrix[:, column].min())
             numbers += [low, (value - low) // pattern.scale]
-            slots += [PLAIN, pattern.modulus]
+            own += [PLAIN, pattern.modulus]
         elif isinstance(pattern, Quotient):
             numbers += [value, _phase(matrix[:, column], pattern.divisor)]
-            slots += [PLAIN, PLAIN]
+            own += [PLAIN, PLAIN]
         elif pattern != FIRST:
             numbers.append(value)
-            slots.append(kind)
-    trips = len(matrix)
-    node = Rolled(loop, first, stride, trips, patterns, Block(body.key, None, body.nodes))
-    key = ("l", loop.id, first, stride, None if loop.trips else trips, patterns, body.key)
-    return Node(node, key, numbers, slots)
+            own.append(kind)
+    node = Rolled(loop, stride, trips, patterns, Block(body.key, None, body.nodes))
+    key = ("l", loop.id, stride, loop.trips is not None, patterns, body.key)
+    return Node(node, key, numbers, own)
+
+
+# ---- Loops that run once, or not at all, in some iterations of the loop around them ----------
+
+
+def _aligned(blocks, interner):
+    """The blocks as those with most loops are. A loop that ran once is an iteration that stands alone, and one
+    that did not run is not there; both become loops, if then all trips grow evenly."""
+    keys = {block.key for block in blocks}
+    if len(keys) == 1:
+        return blocks
+    loops = {key: sum(isinstance(part, tuple) and part[0] == "l" for part in interner.parts[key]) for key in keys}
+    for target in sorted(keys, key=lambda key: (-loops[key], key))[:3]:
+        rows = [block if block.key == target else _as(block, target, interner) for block in blocks]
+        if loops[target] and sum(row is not None for row in rows) > sum(block.key == target for block in blocks):
+            found = _even_trips(rows, blocks, target, interner)
+            if found is not None:
+                return found
+    return blocks
+
+
+def _widths(part, interner):
+    """How many numbers a part of a block has."""
+    if not isinstance(part, tuple):
+        return len(interner.heads[part].kinds)
+    if part[0] == "s":
+        return 1 + len(interner.kinds[part[2]])
+    return 2 * (not part[3]) + sum(map(slots, part[4]))
+
+
+def slots(pattern):
+    """How many numbers of the loop a pattern takes."""
+    if pattern == FIRST:
+        return 0
+    return 2 if isinstance(pattern, (Modular, Quotient)) else 1
+
+
+def _as(block, target, interner):
+    """The block with the nodes of another one, or None. Numbers of a loop that did not run are None."""
+    template, have = interner.parts[target], list(interner.parts[block.key])
+    numbers, at = [], 0
+    for part in template:
+        width = _widths(part, interner)
+        if have and have[0] == part:
+            numbers += block.numbers[at:at + width]
+            have.pop(0)
+            at += width
+        elif isinstance(part, tuple) and part[0] == "l" and not part[3] and part[2] == 1:
+            _, loop, _, _, patterns, body = part
+            if have and have[0] == ("s", loop, body) and _plain(patterns):
+                own = _widths(have.pop(0), interner)
+                index, *values = block.numbers[at:at + own]
+                at += own
+                if any(pattern == FIRST and value != 0 for pattern, value in zip(patterns, values)):
+                    return None
+                numbers += [index, 1, *(value for pattern, value in zip(patterns, values) if pattern != FIRST)]
+            else:
+                numbers += [None, 0, *[None] * (width - 2)]
+        else:
+            return None
+    return Block(target, numbers, None) if not have else None
+
+
+def _plain(patterns):
+    return not any(isinstance(pattern, (Modular, Quotient)) for pattern in patterns)
+
+
+def _even_trips(rows, blocks, target, interner):
+    """The blocks with those rows that can be rolled with their neighbours; None if there is none."""
+    nodes = next(block.nodes for block in blocks if block.key == target)
+    columns, at = [], 0
+    for part in interner.parts[target]:
+        if isinstance(part, tuple) and part[0] == "l" and not part[3]:
+            columns.append(at + 1)
+        at += _widths(part, interner)
+    result, start, gained = list(blocks), 0, False
+    while start < len(rows):
+        end = start
+        while end < len(rows) and rows[end] is not None:
+            end += 1
+        run = rows[start:end]
+        if len(run) > 2 and any(row.nodes is None for row in run):
+            trips = np.array([[row.numbers[column] for column in columns] for row in run])
+            if (np.diff(trips, 2, axis=0) == 0).all() and _filled(run):
+                result[start:end] = [Block(target, row.numbers, nodes) for row in run]
+                gained = True
+        start = max(end, start + 1)
+    return result if gained else None
+
+
+def _filled(rows):
+    """Numbers of loops that did not run are those with which they go on evenly; False if none are known."""
+    for column in range(len(rows[0].numbers)):
+        known = [(place, row.numbers[column]) for place, row in enumerate(rows) if row.numbers[column] is not None]
+        if len(known) == len(rows):
+            continue
+        if len(known) < 2:
+            return False
+        (first, value), (second, other) = known[0], known[1]
+        step, rest = divmod(other - value, second - first)
+        if rest:
+            return False
+        for place, row in enumerate(rows):
+            if row.numbers[column] is None:
+                row.numbers[column] = value + step * (place - first)
+    return True
 
 
 # ---- Patterns -------------------------------------------------------------------------------

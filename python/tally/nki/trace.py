@@ -10,7 +10,7 @@ from .document import kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
 from .refusal import Place, Refusal
-from .resolve import Resolver
+from .resolve import Resolver, tying
 from .rollup import Uneven
 from .tracer import Again, Tracer
 from .tree import Limits
@@ -31,6 +31,7 @@ class Traced(NamedTuple):
     recorder: object
     block: object
     nodes: list  # instructions and loops of the document
+    constant: dict  # the document without loops that run as often as others say, if it has any
 
 
 class Raised(Exception):
@@ -105,15 +106,18 @@ def _run(tracer, path, kernel, arguments, root):
 
 def _result(tracer, block, name, ring, only_run):
     recorder = tracer.recorder
-    document = summary = buffers = nodes = None
+    document = summary = buffers = nodes = constant = None
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
         document, summary, buffers = kernel_document(name, recorder, nodes, ring)
+        if tying(nodes):
+            plain = Resolver(recorder, tying(nodes)).kernel(block)
+            constant = kernel_document(name, recorder, plain, ring)[0]
         summary.program, summary.written_out = _program(tracer), resolver.written_out
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
-                  recorder, block, nodes)
+                  recorder, block, nodes, constant)
 
 
 def _arrays(memories, buffers, which):

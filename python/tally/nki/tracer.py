@@ -109,6 +109,7 @@ class Tracer:
         """Runs an instruction of the table; gives the view of its first result."""
         row = INSTRUCTIONS[name]
         call = Call(row, self._bound(row, modern, args, given or {}))
+        call.in_loop = self.recorder.depth > 0
         if dst is not None:
             call.arguments["dst"] = dst
         if call.dst is not None and not isinstance(call.dst, View):
@@ -154,7 +155,7 @@ class Tracer:
         engine, queue = self._engine(row, call, reads, targets[0])
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
                               tuple(expression for _, expression in results), here(),
-                              [("r", view, None) for view in reads])
+                              [("r", view, None) for view in reads], tuple(call.numbers))
         self._write(row, call, operation, targets, values, modern)
         self._sources(operation)
         self.recorder.add(operation)

@@ -7,15 +7,19 @@ up at once (rollup.py), so memory holds what is written and not what was run.
 An operation is a `Head` and its numbers. The `Head` says everything except numbers, and is the same
 object for all operations that are alike. The numbers are, for each tile, the iterations in which its
 memory was allocated and the first element in each dimension; for each sum, whether it sets (0) or adds
-(1). A `Family` holds all allocations of
+(1); and at the end the whole numbers in its expressions. A `Family` holds all allocations of
 one line in the iterations of the same loops.
 """
 
+import re
 from typing import NamedTuple, Optional
 
 from . import rollup
 from .places import here
 from .refusal import Refusal
+
+
+_NUMBERS = re.compile(r"[-_]?\d+")
 
 
 class Family:
@@ -52,16 +56,18 @@ class Head(NamedTuple):
     place: object
     tiles: tuple
     kinds: tuple  # of the numbers, as rollup.py has them
+    numbers: int  # how many of them, the last ones, are in its expressions
 
 
 class Operation:
     """One instruction that ran; `targets` are the views that it writes or adds to."""
 
-    __slots__ = ("name", "engine", "queue", "cost", "results", "place", "accesses", "record")
+    __slots__ = ("name", "engine", "queue", "cost", "results", "place", "accesses", "numbers", "record")
 
-    def __init__(self, name, engine, queue, cost, results, place, accesses):
+    def __init__(self, name, engine, queue, cost, results, place, accesses, numbers=()):
         self.name, self.engine, self.queue, self.cost = name, engine, queue, cost
         self.results, self.place, self.accesses = results, place, accesses
+        self.numbers = numbers  # whole numbers in its expressions, which may differ in each iteration
 
 
 class OpenLoop:
@@ -144,6 +150,8 @@ class Recorder:
             if role == "a":
                 numbers.append(flag)
                 kinds.append(rollup.FLAG)
+        numbers += operation.numbers
+        kinds += [rollup.PLAIN] * len(operation.numbers)
         key = (operation.name, operation.engine, operation.queue, operation.cost,
                tuple(result.key for result in operation.results), operation.place, tuple(tiles))
         number = self._head_numbers.get(key)
@@ -151,7 +159,7 @@ class Recorder:
             number = self._head_numbers[key] = len(self.heads)
             self.heads.append(Head(number, operation.name, operation.engine, operation.queue,
                                    operation.cost, operation.results, operation.place, tuple(tiles),
-                                   tuple(kinds)))
+                                   tuple(kinds), len(operation.numbers)))
         if self.log is not None:
             operation.record = number, tuple(numbers)
         return number, numbers
@@ -256,11 +264,14 @@ class Recorder:
             raise TooLarge(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
                           "at a smaller shape, or allow more with '--max-memory'", place)
         loops = tuple(loop.id for loop in self.loops)
-        key = (loops, place, name, shape, element.tally, space)
+        # Names of one line that differ in numbers are those of one tile in several iterations.
+        key = (loops, place, _NUMBERS.sub("0", name), shape, element.tally, space)
         key += (self._count(key),)
         family = self.families.get(key)
         if family is None:
             family = self.families[key] = Family(name, loops, shape, element, space, place)
+        elif family.name != name:
+            family.name = _NUMBERS.sub("", family.name).strip("-_") or name
         coordinates = self.coordinates()
         for depth, index in enumerate(coordinates):
             family.extents[depth] = max(family.extents[depth], index + 1)

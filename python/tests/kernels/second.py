@@ -118,3 +118,35 @@ def permuted(x):
     nisa.dma_copy(out, turned.reshape((128, 12)))
     nisa.dma_copy(powers, back.reshape((128, 12)))
     return out, powers
+
+
+@nki.jit
+def triangle(x):
+    """Each row of tiles minus twice the sum of those before it; the first has none before it."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[0] // 128):
+        total = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf, name=f"rest_{i}")
+        nisa.dma_copy(total, x[nl.ds(i * 128, 128)])
+        for j in range(i):
+            before = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf, name=f"before_{i}_{j}")
+            nisa.dma_copy(before, x[nl.ds(j * 128, 128)])
+            nisa.scalar_tensor_tensor(total, before, nl.multiply, -2.0, nl.add, total)
+        nisa.dma_copy(out[nl.ds(i * 128, 128)], total)
+    return out
+
+
+@nki.jit
+def moving_mask(x):
+    """A mask, places and a factor that move from iteration to iteration."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    width = x.shape[1]
+    for i in range(x.shape[0] // 128):
+        tile = nl.ndarray((128, width), dtype=x.dtype, buffer=nl.sbuf)
+        places = nl.ndarray((128, width), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x[nl.ds(i * 128, 128)])
+        nisa.affine_select(dst=tile, pattern=[[-1, width]], channel_multiplier=1, offset=128 * (i % 2) - 32,
+                           on_true_tile=tile, on_false_value=-1.0, cmp_op=nl.greater_equal)
+        nisa.iota(dst=places, pattern=[[1, width]], offset=1000 * (i // 2), channel_multiplier=0)
+        nisa.scalar_tensor_tensor(tile, tile, nl.multiply, i + 1, nl.add, places)
+        nisa.dma_copy(out[nl.ds(i * 128, 128)], tile)
+    return out

@@ -225,6 +225,9 @@ def _write(folder, traced):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
         file.write(as_text(traced.document))
+    if traced.constant is not None:
+        with open(os.path.join(folder, "constant.json"), "w", encoding="utf-8") as file:
+            file.write(as_text(traced.constant))
     save(os.path.join(folder, "in"), traced.inputs)
     save(os.path.join(folder, "want"), traced.expected)
 

@@ -30,9 +30,10 @@ class Tally:
         self.program, self.machine, self.seconds, self.folder = program, machine, seconds, folder
         self.trips = [f"--trips={name}={count}" for name, count in trips.items()]
 
-    def ask(self, command, *options, trips=True):
-        """Exit status and stdout, or why there is none."""
-        words = [self.program, command, "kernel.json", f"--machine={self.machine}", *options,
+    def ask(self, command, *options, trips=True, unrolled=False):
+        """Exit status and stdout, or why there is none. `unrolled`: of the text whose trips are all constant."""
+        constant = os.path.exists(os.path.join(self.folder, "constant.json"))
+        words = [self.program, command, "constant.json" if unrolled and constant else "kernel.json", f"--machine={self.machine}", *options,
                  *(self.trips if trips else ())]
         try:
             done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False,
@@ -45,8 +46,8 @@ class Tally:
             return None, f"'tally {command}' ended by signal {-done.returncode}"
         return done.returncode, done.stdout if done.stdout.strip() else done.stderr
 
-    def document(self, command, *options, trips=True):
-        status, text = self.ask(command, "--format=json", *options, trips=trips)
+    def document(self, command, *options, **given):
+        status, text = self.ask(command, "--format=json", *options, **given)
         if status is None:
             return None, text
         try:
@@ -146,7 +147,7 @@ def _kinds(folder):
 
 
 def _latency(tally, strategy):
-    found, why = tally.document("sim", f"--sync={strategy}")
+    found, why = tally.document("sim", f"--sync={strategy}", unrolled=strategy == "unrolled")
     if found is None:
         return not_run(why)
     run = found["runs"][0]
@@ -156,7 +157,14 @@ def _latency(tally, strategy):
 
 
 def _code(tally):
-    found, why = tally.document("compare", trips=False)
+    sizes = _sizes(tally, unrolled=False)
+    if os.path.exists(os.path.join(tally.folder, "constant.json")):
+        sizes["unrolled"] = _sizes(tally, unrolled=True)["unrolled"]
+    return sizes
+
+
+def _sizes(tally, unrolled):
+    found, why = tally.document("compare", trips=False, unrolled=unrolled)
     if found is None:
         return {name: not_run(why) for name in STRATEGIES[:-1]}
     sizes = {}
