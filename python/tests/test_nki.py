@@ -14,7 +14,7 @@ import numpy as np
 
 from tally.nki import Refusal, trace_file
 from tally.nki.document import as_text
-from tally.nki.elements import ELEMENTS
+from tally.nki.elements import ELEMENTS, cast, packed, unpacked
 from tally.nki.expressions import OPERATORS
 from tally.nki.instructions import INSTRUCTIONS
 from tally.nki.tree import Limits
@@ -336,6 +336,39 @@ class ChipTest(KernelTest):
         for start, first in ((-1000, np.zeros_like(tile)), (0, tile), (1000, np.zeros_like(tile))):
             self.computed(trace("chip", "skipping", x=x, rows=rows, start=one(start)),
                           [np.concatenate([first, tile])])
+
+
+    def test_scaled_product(self):
+        """Within a scaling of 2^-3 of the largest number of a block, and exactly what the rounded numbers give."""
+        x, y = support.random(128, 32), support.random(128, 64, seed=2)
+        traced = trace("chip", "scaled_product", x=x, y=y)
+        bits, product = traced.expected.values()
+        want = np.einsum("kiq,kjq->ij", x.reshape(128, 8, 4), y.reshape(128, 16, 4))
+        self.assertLess(np.abs(product - want).max() / np.abs(want).max(), 0.1)
+        numbers = unpacked(ELEMENTS["float8_e4m3fn_x4"], bits)
+        blocks = np.abs(x).reshape(16, 8, 8, 4).max((1, 3))
+        scale = np.repeat(np.repeat(2.0 ** (np.floor(np.log2(blocks)) - 8), 8, 0), 4, 1)
+        np.testing.assert_allclose(numbers * scale, x, atol=float((scale * 16).max()))
+        self.assertEqual(race(traced), "yes")
+
+    def test_words(self):
+        """Codes and numbers, in both directions; what is too large saturates or is none, by the type."""
+        for name, largest in (("float8_e4m3fn_x4", 448), ("float8_e5m2_x4", 57344), ("float4_e2m1fn_x4", 6)):
+            element = ELEMENTS[name]
+            numbers = np.array([[0, -1, 1.5, largest, -largest, 0.5, 2, -0.0]], np.float32)
+            words = packed(element, numbers)
+            self.assertEqual((words.shape, words.dtype.str), ((1, 2), element.dtype.str))
+            np.testing.assert_array_equal(unpacked(element, words), numbers)
+            np.testing.assert_array_equal(cast(words, ELEMENTS["float32"]), numbers)
+
+    def test_added_up(self):
+        x = support.random(512, 8)
+        self.check(trace("chip", "added_up", x=x), {"out": x.reshape(4, 128, 8).sum(0)})
+
+    def test_offset_in_rows(self):
+        x = support.random(16, 32)
+        traced = trace("chip", "offset_in_rows", x=x, rows=one(6))
+        self.computed(traced, [x.reshape(64, 8)[6:10]])
 
 
 class DynamicTest(KernelTest):

@@ -124,8 +124,8 @@ def save(folder, arrays):
     """Arrays as the data of `tally sim` reads them."""
     os.makedirs(folder, exist_ok=True)
     for name, array in arrays.items():
-        np.save(os.path.join(folder, f"{name}.npy"),
-                array.astype("<i4" if array.dtype.kind in "iu" else "<f4"))
+        whole = array.dtype.kind in "iu" and array.dtype.itemsize <= 4
+        np.save(os.path.join(folder, f"{name}.npy"), array.astype(array.dtype.str if whole else "<f4"))
 
 
 def _write(path, text):

@@ -13,7 +13,8 @@ class Element:
     It is also a type for NumPy, which takes `dtype` for it: that notes the element, so an array keeps it
     through slices, copies and arithmetic (`find_element`)."""
 
-    def __init__(self, name, tally, dtype, size, fit):
+    def __init__(self, name, tally, dtype, size, fit, packed=None):
+        self.packed = packed  # of what it holds four, in its bits
         self.name = self.__name__ = name
         self.tally, self.itemsize, self.fit = tally, size, fit
         self.dtype = np.dtype(dtype, metadata={"element": name})
@@ -93,6 +94,10 @@ ELEMENTS = {
         ("int8", "i8", np.int8, 1, _integer(np.int8)),
         ("uint8", "u8", np.uint8, 1, _integer(np.uint8)),
         ("bool_", "u8", np.uint8, 1, _integer(np.uint8)),
+        # Four numbers in a word, for products that are scaled in blocks.
+        ("float8_e4m3fn_x4", "u32", np.uint32, 4, _integer(np.uint32), "fp8_e4m3fn"),
+        ("float8_e5m2_x4", "u32", np.uint32, 4, _integer(np.uint32), "fp8_e5m2"),
+        ("float4_e2m1fn_x4", "u16", np.uint16, 2, _integer(np.uint16), "fp4_e2m1"),
     ]
 }
 
@@ -119,21 +124,61 @@ def find_element(what):
     return ELEMENTS.get(_OTHER_NAMES.get(name, name))
 
 
+# Bits of the fraction, bias of the exponent, whether the largest codes are infinite, and rounding.
+_CODES = {"fp8": (3, 7, "inf", _small_float(3, -6, 240, _INF)),
+          "fp8_e4m3fn": (3, 7, "nan", _small_float(3, -6, 448, np.nan)),
+          "fp8_e5m2": (2, 15, "inf", _small_float(2, -14, 57344, _INF)),
+          "fp4_e2m1": (1, 1, "", _small_float(1, 0, 6, 6))}
+
+
+def _numbers_of(kind):
+    """The numbers of the codes without the sign, in their order."""
+    fraction, bias, beyond, _ = _CODES[kind]
+    codes = np.arange(8 if kind == "fp4_e2m1" else 128)
+    exponent, rest = codes >> fraction, codes & (1 << fraction) - 1
+    numbers = np.where(exponent > 0, np.ldexp(1 + rest / 2**fraction, exponent - bias),
+                       np.ldexp(rest / 2**fraction, 1 - bias)).astype(np.float32)
+    if beyond == "nan":
+        numbers[-1] = np.nan
+    elif beyond == "inf":
+        top = exponent == exponent.max()
+        numbers[top] = np.where(rest[top] == 0, np.inf, np.nan)
+    return numbers
+
+
 def stored(element, bits):
     """Numbers from the file of a type that NumPy has not: their bits, as whole numbers."""
-    kind = next(row for row in ELEMENTS.values() if row.tally == element)
-    if bits.dtype.kind != "u" or not kind.is_float:
-        return bits
     if element == "bf16":
-        return (bits.astype(np.uint32) << 16).view(np.float32)
-    fraction, bias, largest = {"fp8": (3, 7, None), "fp8_e4m3fn": (3, 7, 0x7F), "fp8_e5m2": (2, 15, None)}[element]
-    codes = np.arange(128)
-    exponent, rest = codes >> fraction, codes & (1 << fraction) - 1
-    table = np.where(exponent > 0, np.ldexp(1 + rest / 2**fraction, exponent - bias),
-                     np.ldexp(rest / 2**fraction, 1 - bias)).astype(np.float32)
-    if largest is not None:
-        table[largest] = np.nan
-    else:
-        top = exponent == exponent.max()
-        table[top] = np.where(rest[top] == 0, np.inf, np.nan)
-    return np.concatenate([table, -table])[bits]
+        return (bits.astype(np.uint32) << 16).view(np.float32) if bits.dtype.kind == "u" else bits
+    if element not in _CODES or bits.dtype.kind != "u":
+        return bits
+    numbers = _numbers_of(element)
+    return np.concatenate([numbers, -numbers])[bits]
+
+
+def packed(element, values):
+    """Numbers [..., 4n] as words [..., n]; the first of four has the lowest bits."""
+    kind, word = element.packed, element.dtype
+    numbers, values = _numbers_of(kind), _CODES[kind][3](values)
+    width = 8 * element.itemsize // 4
+    codes = np.searchsorted(numbers[np.isfinite(numbers)], np.abs(values)).astype(np.uint32)
+    codes = np.where(np.isnan(values), len(numbers) - 1, codes) | (np.signbit(values).astype(np.uint32) << (width - 1))
+    codes = codes.reshape(*codes.shape[:-1], -1, 4) << (width * np.arange(4, dtype=np.uint32))
+    return np.asarray(np.bitwise_or.reduce(codes, axis=-1), word)
+
+
+def unpacked(element, words):
+    """The numbers [..., 4n] in words [..., n]."""
+    numbers, width = _numbers_of(element.packed), 8 * element.itemsize // 4
+    codes = (np.asarray(words, np.uint32)[..., None] >> (width * np.arange(4, dtype=np.uint32))) & ((1 << width) - 1)
+    values = np.concatenate([numbers, -numbers])[codes]
+    return values.reshape(*values.shape[:-2], -1)
+
+
+def cast(array, element):
+    """Numbers of the host as an element type has them; those of four in a word become four, and the other way."""
+    have = find_element(array.dtype)
+    array = unpacked(have, array) if have is not None and have.packed else array
+    if element.packed:
+        return packed(element, array)
+    return np.asarray(element.fit(array), element.dtype)

@@ -9,6 +9,7 @@ goes with any. A tile's shape is that of its ranges in its buffer, so a view tha
 no tile of its shape; `wants` finds for each operand the shape that the text needs.
 """
 
+import math
 import re
 from typing import Callable, NamedTuple, Optional
 
@@ -31,6 +32,10 @@ class Operator(NamedTuple):
 
 def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
+
+
+def _erf(x):
+    return np.vectorize(math.erf, otypes=[np.float32])(x)
 
 
 def _gelu_tanh(x):
@@ -86,6 +91,10 @@ OPERATORS = {
         Operator("reciprocal", 1, np.reciprocal, "reciprocal({0})"),
         Operator("silu", 1, lambda x: x * _sigmoid(x), "silu({0})"),
         Operator("sigmoid", 1, _sigmoid, _SIGMOID),
+        Operator("silu_dx", 1, lambda x: _sigmoid(x) * (1 + x * (1 - _sigmoid(x))),
+                 "sigmoid({0}) * (1 + {0} * (1 - sigmoid({0})))"),
+        Operator("erf", 1, _erf, "erf({0})"),
+        Operator("gelu", 1, lambda x: x * np.float32(0.5) * (1 + _erf(x * np.float32(0.5**0.5))), "gelu({0})"),
         Operator("relu", 1, lambda x: np.maximum(x, 0), "max({0}, 0)"),
         Operator("gelu_apprx_tanh", 1, _gelu_tanh,
                  "{0} / (1 + exp(-1.5957691216 * ({0} + 0.044715 * {0} * {0} * {0})))"),

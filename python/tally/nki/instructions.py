@@ -17,12 +17,14 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from .elements import packed, unpacked
 from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
                           Transpose, Whole, find_operator, find_reduction)
 from .refusal import Refusal
 from .values import Register, View, reshaped
 
 
+_QUADRANT = 32  # partitions that a shuffle works in
 _EXACT = 2**24  # whole numbers up to here are exact in f32
 
 
@@ -306,6 +308,62 @@ def _range_select(call):
     return _with_reduction(call, x)
 
 
+_BLOCK, _LARGEST = 8, {"fp8_e4m3fn": (8, 448), "fp8_e5m2": (15, 57344), "fp4_e2m1": (2, 6)}
+
+
+def _scale_rows(partitions, rows):
+    """In which rows of a tile the scales of each eight partitions are: four in each quadrant, if there are several."""
+    blocks = np.arange(max(1, partitions // _BLOCK))
+    return blocks if rows < partitions or partitions <= _QUADRANT else blocks // 4 * _QUADRANT + blocks % 4
+
+
+def _quantize(call):
+    """Blocks of 8 partitions by 4 numbers, each with a scale that is a power of two."""
+    element = call.dst.dtype
+    exponent, largest = _LARGEST[element.packed]
+    source, scales = _as_rows(call.src), _as_rows(call.dst_scale)
+    rows = _scale_rows(source.shape[0], scales.shape[0])
+
+    def scale(x):
+        blocks = np.abs(np.asarray(x, np.float32)).reshape(len(rows), -1, x.shape[1] // 4, 4)
+        return (blocks.max(axis=(1, 3)).view(np.uint32) >> 23).astype(np.int64) - exponent
+
+    def numbers(x):
+        factors = np.repeat(np.repeat(np.ldexp(np.float32(1), scale(x) - 127), len(x) // len(rows), 0), 4, 1)
+        return packed(element, np.clip(x / factors, -largest, largest))
+
+    def with_scales(x, old):
+        result = np.array(old)
+        result[rows, :x.shape[1] // 4] = np.clip(scale(x), 0, 255)
+        return result
+
+    x, old = call.read(source), call.read(scales)
+    return [(call.dst, Opaque("numbers in blocks", numbers, x, shape=(source.shape[0], source.shape[1] // 4))),
+            (call.dst_scale, Opaque("scales of blocks", with_scales, x, old, shape=scales.shape))]
+
+
+def _matmul_mx(call):
+    """The product of numbers in blocks; each word has four of them, which are summed, too."""
+    tiles = [_as_rows(view) for view in (call.stationary, call.moving, call.stationary_scale, call.moving_scale)]
+    stationary, moving = (view.dtype for view in tiles[:2])
+
+    def product(a, b, scale_a, scale_b):
+        a, b = (_scaled_blocks(*pair) for pair in ((stationary, a, scale_a), (moving, b, scale_b)))
+        return np.tensordot(a, b, axes=((0, 2), (0, 2)))
+
+    reads = [call.read(view) for view in tiles]
+    call.sizes = {"nstat": tiles[0].shape[1], "nmov": tiles[1].shape[1], "kind": ""}
+    return [(call.dst, Opaque("a product of numbers in blocks", product, *reads, key=(stationary.name, moving.name),
+                              shape=(tiles[0].shape[1], tiles[1].shape[1])))]
+
+
+def _scaled_blocks(element, words, scales):
+    numbers = unpacked(element, words).reshape(*words.shape, 4)
+    rows = _scale_rows(len(words), len(scales))
+    factors = np.ldexp(np.float32(1), scales[rows, :words.shape[1]].astype(np.int64) - 127)
+    return numbers * np.repeat(factors, len(words) // len(rows), axis=0)[..., None]
+
+
 _SIGNS = {"multiply": "*", "add": "+", "subtract": "-", "maximum": "max", "minimum": "min"}
 _COMMUTE = ("multiply", "add", "maximum", "minimum")
 
@@ -404,7 +462,7 @@ def _gather(call):
     return [(call.dst, Function("gather", gathered, template, lambda _, index: index, data, index))]
 
 
-_QUADRANT, _KEPT = 32, 255  # partitions that a shuffle works in; the mask's word for 'as it was'
+_KEPT = 255  # the word of a shuffle's mask for 'as it was'
 
 
 def _stream_shuffle(call):
@@ -578,6 +636,11 @@ INSTRUCTIONS = {
                     "tile_position, tile_size, perf_mode, name",
                     "dst, stationary, moving, is_stationary_onezero, is_moving_onezero, is_transpose, "
                     "accumulate, tile_position, tile_size, perf_mode, name, engine", _matmul, "psum"),
+        Instruction("nc_matmul_mx", "tensor", "nc_matmul(nstat={nstat}, nmov={nmov})", "",
+                    "dst, stationary, moving, stationary_scale, moving_scale, tile_position, tile_size, accumulate, "
+                    "name, engine", _matmul_mx, "psum"),
+        Instruction("quantize_mx", "vector", "tensor_copy(n={n})", "", "dst, src, dst_scale, name, engine",
+                    _quantize),
         Instruction("nc_transpose", "tensor", "nc_transpose(p={p}, f={f})", "data" + _TAIL1,
                     "dst, data" + _TAIL2 + ", dtype", _transpose, "psum"),
         Instruction("iota", "gpsimd", "iota(n={n})", "",

@@ -11,13 +11,13 @@ from math import prod
 
 import numpy as np
 
-from .elements import ELEMENTS, find_element
+from .elements import ELEMENTS, cast, find_element
 from .expressions import OPERATORS, REDUCTIONS
 from .instructions import INSTRUCTIONS
 from .loops import dynamic_loop, dynamic_while
 from .places import assigned_name, here, user_frame
 from .refusal import Refusal
-from .values import DynamicSlice, Grid, Mask, Register, View, refuse
+from .values import DynamicSlice, Grid, LoopReduce, Mask, Register, View, refuse
 
 
 class Token(str):
@@ -235,6 +235,9 @@ class Language:
     def transpose(self, x, **_):
         return self.tracer.perform("nc_transpose", False, (x,))
 
+    def loop_reduce(self, x, op, loop_indices, dtype=None, **_):
+        return LoopReduce(x, op)
+
     def where(self, condition, x, y, **_):
         old = self.tracer.perform("tensor_copy", False, (y,)) if isinstance(y, View) else self.full(
             condition.shape, y, x.dtype)
@@ -428,7 +431,7 @@ def _language(tracer, modern, base):
     for name in {*OPERATORS, *REDUCTIONS} - {"where"}:
         setattr(module, name, _Operator(name, language))
     for name in ("ndarray", "zeros", "full", "ones", "zeros_like", "empty_like", "load", "store", "matmul",
-                 "transpose", "where", "load_transpose2d", "expand_dims", "broadcast_to", "arange",
+                 "transpose", "where", "load_transpose2d", "loop_reduce", "expand_dims", "broadcast_to", "arange",
                  "shared_constant", "shared_identity_matrix", "static_range", "dynamic_range", "fori_loop",
                  "while_loop", "program_id", "num_programs", "program_ndim"):
         setattr(module, name, getattr(language, name))
@@ -460,8 +463,7 @@ def _simulated(kernel, *args, **given):
 
 def _static_cast(array, dtype):
     """Numbers of the host as an element type has them."""
-    element = find_element(dtype)
-    return np.asarray(element.fit(np.asarray(array)), element.dtype)
+    return cast(np.asarray(array), find_element(dtype))
 
 
 def _static_assert(condition, message=""):

@@ -16,9 +16,10 @@ from .instructions import INSTRUCTIONS, Call
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import Memory, Register, View, refuse, whole
+from .values import LoopReduce, Memory, Register, View, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
+PRODUCTS = ("nc_matmul", "nc_matmul_mx")
 DMA = ("dma_copy", "dma_transpose", "dma_compute")
 
 
@@ -181,7 +182,7 @@ class Tracer:
                     space = "sbuf"
                 element = call.dtype
                 if element is None:
-                    element = "float32" if row.name == "nc_matmul" else call.reads[0].dtype
+                    element = "float32" if row.name in PRODUCTS else call.reads[0].dtype
                 destination = new = self.allocate(shape, element, space, modern)
             if not isinstance(destination, View):
                 refuse(f"'{row.name}' writes to a tile, not to {type(destination).__name__}")
@@ -189,8 +190,9 @@ class Tracer:
         return targets, new
 
     def _values(self, row, results, reads):
-        if row.name == "nc_matmul":
-            self.recorder.multiplied(reads[0].size * (reads[1].size // max(1, reads[1].shape[0])))
+        if row.name in PRODUCTS:
+            packed = 4 if reads[0].dtype.packed else 1
+            self.recorder.multiplied(packed * reads[0].size * (reads[1].size // max(1, reads[1].shape[0])))
         arrays = [view.read() for view in reads]
         try:
             with np.errstate(all="ignore"):
@@ -202,7 +204,7 @@ class Tracer:
     def _write(self, row, call, operation, targets, values, modern):
         for number, (target, value) in enumerate(zip(targets, values)):
             role, flag = "w", None
-            if row.name == "nc_matmul":
+            if row.name in PRODUCTS:
                 role, flag = "a", self._sum_flag(target, call.accumulate)
             elif target.memory.space == "psum" and not modern:
                 self._mark_set(target)
@@ -360,6 +362,8 @@ class Tracer:
             same = value.memory is dst.memory and (value.offset, value.shape) == (dst.offset, dst.shape)
             if not same and not self._redirect(value, dst, None):
                 self.perform("tensor_copy", False, (value,), dst=dst)
+        elif isinstance(value, LoopReduce):
+            self.perform("tensor_tensor", False, (), dict(data1=value.tile, data2=dst, op=value.operator), dst=dst)
         elif isinstance(value, (int, float, np.number)):
             self.perform("memset", True, (dst, value))
         else:

@@ -7,7 +7,7 @@ up at once (rollup.py), so memory holds what is written and not what was run.
 An operation is a `Head` and its numbers. The `Head` says everything except numbers, and is the same
 object for all operations that are alike. The numbers are, for each tile, the iterations in which its
 memory was allocated and the first element in each dimension; for each sum, whether it sets (0) or adds
-(1); and at the end the whole numbers in its expressions. A `Family` holds all allocations of
+(1). At the end come the whole numbers in its expressions. A `Family` holds all allocations of
 one line in the iterations of the same loops.
 """
 

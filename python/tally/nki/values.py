@@ -13,6 +13,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from .elements import find_element
 from .places import here
 from .refusal import Refusal
 
@@ -198,16 +199,17 @@ def whole(memory):
 class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
-    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside")
+    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other")
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
+        self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.outside = None  # of scattered elements: which have no place in the memory
 
     # What kernels ask of a tensor.
-    dtype = property(lambda self: self.memory.element)
+    dtype = property(lambda self: self.other or self.memory.element)
     buffer = property(lambda self: self.memory.space)
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: prod(self.shape))
@@ -270,8 +272,10 @@ class View:
         if self.scattered is not None:
             refuse("a tensor at addresses from memory cannot be sliced or reshaped further; "
                    "slice or reshape it before")
-        return View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
+        made = View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
                     self.sources + tuple(sources))
+        made.other = self.other
+        return made
 
     def __getitem__(self, index):
         return indexed(self, index if isinstance(index, tuple) else (index,))
@@ -388,8 +392,8 @@ class View:
     def ap(self, pattern=None, offset=None, scalar_offset=None, vector_offset=None, indirect_dim=0,
            dtype=None):
         """The device's access pattern: `[stride, count]` for each axis."""
-        if dtype is not None and dtype != self.memory.element:
-            refuse("a pattern with another element type is not modelled; copy to a tensor of that type")
+        if dtype is not None and dtype != self.dtype:
+            return self.view(dtype).ap(pattern, offset, scalar_offset, vector_offset, indirect_dim)
         pattern = pattern if pattern is not None else self.get_pattern()
         shape, strides = tuple(int(p[1]) for p in pattern), tuple(int(p[0]) for p in pattern)
         offset = self.offset + int(offset or 0)
@@ -437,8 +441,13 @@ class View:
         return self._scattered(vector_offset, self.strides[dim], self.offset, shape, self.strides)
 
     def view(self, dtype):
-        if dtype == self.memory.element:
+        element = find_element(dtype)
+        if element is self.dtype:
             return self
+        if element is not None and (element.packed or self.dtype.packed) and element.dtype == self.memory.element.dtype:
+            made = self._with(self.offset, self.shape, self.strides)
+            made.other = element
+            return made
         refuse(f"a view of '{self.memory.element}' as '{dtype}' is not modelled; copy to a tensor of "
                "that type")
 
@@ -459,6 +468,15 @@ def reshaped(shape, strides, wanted):
         left //= extent
         stride *= extent
     return tuple(reversed(result))
+
+
+class LoopReduce:
+    """`dst[...] = nl.loop_reduce(x, op, ...)`: each iteration takes `x` and what `dst` was together."""
+
+    __slots__ = ("tile", "operator")
+
+    def __init__(self, tile, operator):
+        self.tile, self.operator = tile, operator
 
 
 # ---- Indices --------------------------------------------------------------------------------

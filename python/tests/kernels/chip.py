@@ -103,3 +103,46 @@ def skipping(x, rows, start):
     nisa.dma_copy(out.ap([[x.shape[1], 128], [1, x.shape[1]]], scalar_offset=loaded(start), indirect_dim=0), tile,
                   oob_mode=nisa.oob_mode.skip)
     return out
+
+
+@nki.jit
+def scaled_product(x, y):
+    """Both are rounded in blocks of 8 partitions by 4 numbers; a word holds four."""
+    words = []
+    for source, element in ((x, nl.float8_e4m3fn_x4), (y, nl.float8_e5m2_x4)):
+        tile, width = loaded(source), source.shape[1] // 4
+        numbers = nl.ndarray((source.shape[0], width), dtype=element, buffer=nl.sbuf)
+        scales = nl.ndarray((source.shape[0], width), dtype=nl.uint8, buffer=nl.sbuf)
+        nisa.memset(scales, 0)
+        nisa.quantize_mx(dst=numbers, src=tile, dst_scale=scales)
+        words.append((numbers, scales))
+    (a, scale_a), (b, scale_b) = words
+    product = nl.ndarray((a.shape[1], b.shape[1]), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul_mx(dst=product, stationary=a, moving=b, stationary_scale=scale_a, moving_scale=scale_b)
+    result = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(result, product)
+    bits = nl.ndarray(a.shape, dtype=nl.uint32, buffer=nl.shared_hbm)
+    nisa.dma_copy(bits.view(nl.float8_e4m3fn_x4), a)
+    return stored(result), bits
+
+
+@nki.jit
+def added_up(x):
+    """The first generation's sum over a loop: the destination is the other operand."""
+    out = first_nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=first_nl.shared_hbm)
+    total = first_nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=first_nl.sbuf)
+    total[...] = 0.0
+    for i in first_nl.affine_range(x.shape[0] // 128):
+        tile = first_nl.load(x[i * 128:(i + 1) * 128])
+        total[...] = first_nl.loop_reduce(tile, op=first_nl.add, loop_indices=[i])
+    first_nl.store(out, total)
+    return out
+
+
+@nki.jit
+def offset_in_rows(x, rows):
+    """A register's row of a tensor that was reshaped: the unit is a row of the new shape."""
+    table, tile = loaded(rows), nl.ndarray((4, 8), dtype=x.dtype, buffer=nl.sbuf)
+    flat = x.reshape((x.shape[0] * x.shape[1] // 8, 8))
+    nisa.dma_copy(tile, flat.ap([[8, 4], [1, 8]], scalar_offset=table, indirect_dim=0))
+    return stored(tile)

@@ -5,7 +5,7 @@ parameters; a program is one case, its run as `__main__`. Parameters come from `
 `conftest.py` makes of other marks (`pytest_generate_tests`). If that cannot run, they come from any mark whose
 keywords are lists with the names of parameters; a keyword that is a function of them filters the sets. The
 lightest sets go first, and those that call themselves negative are left out. A parameter that no mark gives is a fixture: that of the
-file if it is simple; the member for trn2 if it is annotated with an enumeration; and otherwise a Blank, which
+file if it is simple; the member for trn2 (or trn3, if the test is skipped then) if it is annotated with an enumeration; and otherwise a Blank, which
 looks at what it is handed (recorder.py).
 
 A program that calls a function of its own with one kernel by name is also run for other kernels:
@@ -27,12 +27,12 @@ import numpy as np
 
 from ..modules import Kernel
 from ..source import compiled
-from .standins import Blank, Mark
+from .standins import Blank, Mark, Skipped
 
 MOST_SETS = 4000  # of parameters that are looked at
 MOST_CASES = 10  # of one test, and
 MOST_CALLING = 3  # of them, if they call a kernel
-TARGET = "trn2"
+TARGETS = ("trn2", "trn3")  # of a test that is skipped on the first one
 
 
 class Case(NamedTuple):
@@ -141,19 +141,28 @@ def _tests(module):
 
 
 def _call(function, module, given, handed):
+    for target in TARGETS:
+        try:
+            return _called(function, module, given, handed, target)
+        except Skipped:
+            if target == TARGETS[-1]:
+                raise
+
+
+def _called(function, module, given, handed, target):
     names = [name for name in inspect.signature(function).parameters if name != "self"]
     optional = {name for name, parameter in inspect.signature(function).parameters.items()
                 if parameter.default is not inspect.Parameter.empty}
     for name in names:
         if name not in given and name not in optional:
             annotation = inspect.signature(function).parameters[name].annotation
-            given = {**given, name: _fixture(module, name, annotation, handed)}
+            given = {**given, name: _fixture(module, name, annotation, handed, target)}
     function(**given)
 
 
-def _fixture(module, name, annotation, handed):
+def _fixture(module, name, annotation, handed, target):
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return next((member for member in annotation if TARGET in (member.name.lower(), member.value)),
+        return next((member for member in annotation if target in (member.name.lower(), member.value)),
                     next(iter(annotation)))
     found = getattr(module, name, None)
     if getattr(found, "is_fixture", False) and not inspect.signature(found).parameters:

@@ -14,7 +14,7 @@ import types
 
 import numpy as np
 
-from ..elements import ELEMENTS, find_element
+from ..elements import ELEMENTS, cast, find_element
 
 
 class Blank:
@@ -154,7 +154,7 @@ def _static_cast(array, dtype):
     element = find_element(dtype)
     if element is None:
         return np.asarray(array).astype(dtype)
-    return np.asarray(element.fit(np.asarray(array)), element.dtype)
+    return cast(np.asarray(array), element)
 
 
 def _is_float(dtype):
