@@ -4,9 +4,11 @@ A file of tests has a case for each function `test_*` (of a class `Test*`, too) 
 parameters; a program is one case, its run as `__main__`. Parameters come from `parametrize`, and from what a
 `conftest.py` makes of other marks (`pytest_generate_tests`). If that cannot run, they come from any mark whose
 keywords are lists with the names of parameters; a keyword that is a function of them filters the sets. The
-lightest sets go first, and those that call themselves negative are left out. A parameter that no mark gives is a fixture: that of the
-file if it is simple; the member for trn2 (or trn3, if the test is skipped then) if it is annotated with an enumeration; and otherwise a Blank, which
-looks at what it is handed (recorder.py).
+lightest sets go first, and those that call themselves negative are left out.
+
+A parameter that no mark gives is a fixture: that of the file if it is simple, or the member for trn2 if it is
+annotated with an enumeration (for trn3, if the test is skipped on trn2). Otherwise it is a Blank, which looks at
+what it is handed (recorder.py).
 
 A program that calls a function of its own with one kernel by name is also run for other kernels:
 `test("accuracy", v1)` is called with v2, v3, ... if they have the same parameters as v1.
