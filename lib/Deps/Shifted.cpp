@@ -125,6 +125,7 @@ private:
     std::vector<size_t> origin; // of each dependence
     std::vector<bool> isAskedThere;
     const Range range = ranges[shift.body];
+    findLast(shift.body);
     auto consumer = [](const DerivedDep &derived) { return derived.dep.consumer; };
     auto first = std::ranges::lower_bound(extraction.deps, range.first, {}, consumer);
     auto end = std::ranges::upper_bound(extraction.deps, range.last, {}, consumer);
@@ -164,6 +165,9 @@ private:
       return false;
     }
     Dep own = dep;
+    if (!isInside && waitsPast(shift, dep)) {
+      own.producer = lastOn[kernel.instrs[dep.producer].queue];
+    }
     own.form = DistanceForm::Vector;
     own.step = 0;
     own.firstComponent = static_cast<uint32_t>(shifted.components.size());
@@ -171,6 +175,36 @@ private:
     shifted.components.insert(shifted.components.end(), distance.begin(), distance.end());
     shifted.deps.emplace_back().dep = own;
     return true;
+  }
+
+  /// The last instruction of each queue among those that run in every iteration of a body.
+  void findLast(LoopId body) {
+    lastOn.assign(kernel.queues.size(), {});
+    for (InstrId instr = ranges[body].first; instr.value <= ranges[body].last.value;
+         instr = InstrId(instr.value + 1)) {
+      if (kernel.instrs[instr].home == body) {
+        lastOn[kernel.instrs[instr].queue] = instr;
+      }
+    }
+  }
+
+  /// Whether a dependence, whenever there is an iteration u to wait for, waits for a run after u:
+  /// the producer runs in every iteration, the distance is shorter, and there is an iteration so
+  /// far back.
+  bool waitsPast(const Shift &shift, const Dep &dep) const {
+    std::span<const DistanceComponent> own = extraction.componentsOf(dep);
+    if (shift.runs != 0 || dep.form != DistanceForm::Vector || own.empty() ||
+        kernel.instrs[dep.producer].home != shift.body || vectorImplies(shift.distance, own)) {
+      return false;
+    }
+    bool isForward =
+        std::ranges::none_of(own, [](const DistanceComponent &c) { return c.distance < 0; });
+    bool isThere = true;
+    for (LoopId l = shift.body; l != own.front().loop; l = kernel.loops[l].parent) {
+      isThere &= kernel.loops[l].kind == LoopKind::Loop &&
+                 kernel.loops[l].trip.kind == Trip::Kind::Constant;
+    }
+    return isForward && isThere;
   }
 
   /// How many iterations of the shifted body; 0: more than are known.
@@ -193,10 +227,16 @@ private:
     to.numSteps = from.numSteps;
     for (uint32_t i = 0; i < from.numSteps; ++i) {
       DerivationStep step = shifted.steps[from.firstStep + i];
-      if (step.kind == DerivationStep::Kind::Wait) {
+      bool isWait = step.kind == DerivationStep::Kind::Wait;
+      if (isWait) {
         step.dep = static_cast<uint32_t>(origin[step.dep]);
       }
       extraction.steps.push_back(step);
+      InstrId producer = isWait ? extraction.deps[step.dep].dep.producer : step.earlier;
+      if (producer != step.earlier) {
+        extraction.steps.push_back({DerivationStep::Kind::Queue, 0, producer, step.earlier});
+        ++to.numSteps;
+      }
     }
   }
 
@@ -204,6 +244,7 @@ private:
   Extraction &extraction;
   const std::vector<bool> &isAsked;
   IdVector<LoopId, Range> ranges;
+  IdVector<QueueId, InstrId> lastOn; ///< of the shifted body
 };
 
 } // namespace

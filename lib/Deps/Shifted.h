@@ -14,6 +14,9 @@
 // these dependences have the distance 1. Clocks decide it, and what they say of one iteration
 // before holds for all iterations up to u. If there is no u, there is nothing to wait for.
 //
+// A dependence that is shorter than D waits for an iteration after u, if its producer runs in each.
+// So all that its queue ran in u has retired, up to the last instruction of the body there.
+//
 // Or the runs of the body are counted, whatever loops are around it: a loop of its own again, in
 // which flat distances are what they are. D is a number of runs at least, by the fewest trips of
 // the loops inside its own: what is known of that many runs before implies it.
