@@ -371,6 +371,26 @@ class ChipTest(KernelTest):
         self.computed(traced, [x.reshape(64, 8)[6:10]])
 
 
+    def test_windows(self):
+        """A tile that is no box is gathered from an input, which nothing writes."""
+        x = support.random(64, 12)
+        traced = trace("chip", "windows", x=x)
+        self.check(traced, {"out": np.max([x[:, k:k + 10] for k in range(3)], axis=0)})
+        self.assertEqual(counts(traced), (6, 3, 1))
+        self.assertEqual(statement(traced, "dma_copy")["reads"], ["x[@]"])
+
+    def test_tokens(self):
+        """Addresses from memory, read and written: rows of their own, and one for all."""
+        x = support.random(64, 8)
+        table = np.random.default_rng(3).permutation(64)[:32].astype(np.int32)[:, None]
+        traced = trace("chip", "tokens", x=x, table=table, start=one(7))
+        want = np.zeros((64, 4), np.float32)
+        want[table[:, 0]] = x[table[:, 0], 4:] + x[7:39, 2:6]
+        self.check(traced, {"out": want})
+        self.assertEqual({reason for reason, _ in traced.summary.obstacles},
+                         {"an address that only a run knows: the tile is 'X[@]'"})
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 
@@ -421,14 +441,15 @@ class DynamicTest(KernelTest):
                                          expected=again.expected, strategies=("per-loop", "auto")), [])
 
     def test_gathered(self):
-        """An address from an input is anywhere, and the numbers are not followed."""
+        """An address from an input is anywhere; the numbers are gathered from all of the tensor."""
         x, where = support.random(512, 32), np.array([[256], [0], [128]], np.int32)
         traced = trace("dynamic", "gathered", x=x, where=where, n=one(3))
         load = statement(traced, "dma_copy", 2)
         self.assertEqual(load["reads"], ["x[@]", "start[total(i) mod 2, 0:1, 0:1]"])
-        self.assertNotIn("computes", load)
-        self.assertTrue((traced.expected["out"][:128] == x[256:384]).all())
-        self.assertEqual(race(traced), "yes")
+        at = "32 * index([128, 32], 0) + index([128, 32], 1) + 32 * reshape(r1, [1, 1])"
+        self.assertEqual(load["computes"], f"gather(r0, floor(({at}) / 32), mod({at}, 32))")
+        self.assertTrue((traced.expected["out"][:384] == np.concatenate([x[256:384], x[:128], x[128:256]])).all())
+        self.check(traced, {})
 
     def test_after_the_loop(self):
         traced = trace("dynamic", "after_the_loop", x=support.random(512, 16), n=one(3))

@@ -12,8 +12,9 @@ from math import prod
 
 from .expressions import Gather, Unsayable, broadcast, is_elementwise, numbered
 from .refusal import shown_path
-from .resolve import Loop, free_name, most_trips
+from .resolve import Linear, Loop, free_name, instructions, most_trips
 from .rings import layouts
+from .values import row_major
 
 ENGINE_ORDER = ("tensor", "vector", "scalar", "gpsimd", "sync")
 
@@ -79,6 +80,8 @@ class Writer:
             if layout.ring:
                 self.summary.rings.append((self.buffers[family], layout.ring))
         self.most = most_trips(nodes)
+        self.written = {access.tile.family for instruction in instructions(nodes) for access in instruction.accesses
+                        if access.tile.role != "r"}
         body = self._body(nodes)
         for (reason, place), count in self.recorder.obstacles.items():
             self.summary.obstacle(reason, place, count)
@@ -114,20 +117,30 @@ class Writer:
         document = {"instr": self._unique(self.names, name), "queue": head.queue}
         if head.cost:
             document["op"] = head.cost
-        shown = [None] * len(instruction.accesses)
+        accesses = [self._gathered(access) for access in instruction.accesses]
+        shown = [None] * len(accesses)
         try:
-            computes = _computes(head, instruction.accesses, shown, instruction.numbers)
+            computes = _computes(head, accesses, shown, instruction.numbers)
             if computes:
                 document["computes"] = computes
         except Unsayable as reason:
             self.summary.obstacle(f"'{head.operation}' computes {reason}", head.place)
         for key, role in (("reads", "r"), ("writes", "w"), ("accumulates", "a")):
             tiles = [self._tile(access, instruction.positions, show)
-                     for access, show in zip(instruction.accesses, shown) if access.tile.role == role]
+                     for access, show in zip(accesses, shown) if access.tile.role == role]
             if tiles:
                 document[key] = tiles
         document.update(self._loc(head.place))
         return document
+
+    def _gathered(self, access):
+        """What is no box of a buffer that nothing writes is gathered from all of it: no order depends on it."""
+        tile = access.tile
+        if tile.role != "r" or tile.whole or tile.exact or tile.pattern is None or tile.family in self.written:
+            return access
+        if len(self.layouts[tile.family].shape) != len(tile.family.shape) or not _countable(tile.family.shape):
+            return access
+        return access._replace(tile=tile._replace(whole=True))
 
     def _tile(self, access, positions, shown):
         tile, layout = access.tile, self.layouts[access.tile.family]
@@ -178,13 +191,18 @@ def _computes(head, accesses, shown, numbers=()):
     if not head.results:
         raise Unsayable("what a register holds")
     gathered = [result.source.index for result in head.results if isinstance(result, Gather)]
+    read_accesses = [access for access in accesses if access.tile.role == "r"]
     for number, tile in enumerate(reads):
-        _check_tile(tile, number in gathered)
+        if not (number in gathered or _can_gather(tile)):
+            _check_tile(tile)
     for access in targets:
-        _check_tile(access.tile)
+        if not _can_scatter(access.tile):
+            _check_tile(access.tile)
     shapes = _read_shapes(head.results, reads)
     texts = [_reshaped(result.text(), reads, shapes) for result in head.results]
-    texts = [_turned(text, result.shape(shapes), access.tile)
+    texts = [_from_memory(text, read_accesses, shapes, gathered) for text in texts]
+    texts = [_scattered(text, result.shape(shapes), access) if access.tile.whole
+             else _turned(text, result.shape(shapes), access.tile)
              for text, result, access in zip(texts, head.results, targets)]
     read = target = 0
     for number, access in enumerate(accesses):
@@ -194,14 +212,78 @@ def _computes(head, accesses, shown, numbers=()):
                                  else [True] * len(access.tile.counts))
             read += 1
         else:
-            shown[number] = _show_target(head.results[target].shape(shapes), access.tile)
+            if not access.tile.whole:
+                shown[number] = _show_target(head.results[target].shape(shapes), access.tile)
             target += 1
     return numbered("; ".join(_started(text, access) for text, access in zip(texts, targets)), numbers)
 
 
-def _check_tile(tile, gathered=False):
-    if gathered:
-        return
+_COUNTABLE = 2**22  # elements of which each has an index that f32 divides exactly
+
+
+def _countable(shape):
+    return prod(shape) < _COUNTABLE
+
+
+def _can_gather(tile):
+    """Whether its elements can be gathered from the whole buffer."""
+    return tile.whole and tile.pattern is not None and not tile.family.loops and _countable(tile.family.shape)
+
+
+def _can_scatter(tile):
+    """Whether it is rows of the buffer, at indices from memory."""
+    if not tile.whole or tile.pattern is None or tile.family.loops or tile.role == "a" or not tile.pattern.rows:
+        return False
+    row = row_major(tile.family.shape)[0]
+    inner = tile.family.shape[1:]
+    return (tile.pattern.unit % row == 0 and tile.pattern.shape[1:] == inner
+            and tile.pattern.strides[1:] == row_major(inner))
+
+
+def _at(access, shape):
+    """The index of each element, counted through the buffer, as an expression on this shape."""
+    pattern, terms = access.tile.pattern, []
+    for axis, stride in enumerate(pattern.strides):
+        if stride and pattern.shape[axis] > 1:
+            terms.append(f"{stride} * index({list(pattern.shape)}, {axis})".removeprefix("1 * "))
+    if pattern.source is not None:
+        ones = [pattern.shape[0] if pattern.rows else 1] + [1] * (len(pattern.shape) - 1)
+        terms.append(f"{pattern.unit} * reshape(r{pattern.source}, {ones})".removeprefix("1 * "))
+    if access.offset.key != Linear().key or not terms:
+        terms.append(f"({access.offset.expression()})")
+    text = " + ".join(terms)
+    return text if tuple(shape) == pattern.shape else f"reshape({text}, {list(shape)})"
+
+
+def _from_memory(text, accesses, shapes, gathered):
+    """With a 'gather' for each tile that is gathered from the whole buffer."""
+    for index, access in enumerate(accesses):
+        tile = access.tile
+        if index in gathered or not _can_gather(tile) or f"r{index}" not in text:
+            continue
+        shape = shapes.get(index, tile.pattern.shape)
+        if prod(shape) != prod(tile.pattern.shape):
+            raise Unsayable("an operand that repeats, at addresses that are no box")
+        at, places = _at(access, shape), []
+        for extent, unit in zip(tile.family.shape, row_major(tile.family.shape)):
+            place = f"floor(({at}) / {unit})" if unit > 1 else at
+            places.append(place if not places else f"mod({place}, {extent})")
+        text = re.sub(rf"\br{index}\b(?!\d)", lambda _, t=f"gather(r{index}, {', '.join(places)})": t, text)
+    return text
+
+
+def _scattered(text, shape, access):
+    pattern = access.tile.pattern
+    if prod(shape) != prod(pattern.shape):
+        raise Unsayable("a result that repeats, in rows at addresses from memory")
+    row = row_major(access.tile.family.shape)[0]
+    rows = f"{pattern.unit // row} * reshape(r{pattern.source}, {[pattern.shape[0]]})".removeprefix("1 * ")
+    if access.offset.key != Linear().key:
+        rows += f" + floor(({access.offset.expression()}) / {row})"
+    return f"scatter({_in_shape(text, tuple(shape), pattern.shape)}, {rows})"
+
+
+def _check_tile(tile):
     if tile.whole:
         raise Unsayable("with an address that only a run knows")
     if not tile.exact:
@@ -219,7 +301,7 @@ def _read_shapes(results, reads):
         return wants
     except Unsayable:
         if not all(map(is_elementwise, results)):
-            if all(prod(reads[index].counts) == prod(shape) for index, shape in wants.items()):
+            if all(_size(reads[index]) == prod(shape) for index, shape in wants.items()):
                 return wants  # by 'reshape'
             raise
     # Element by element, axes that are 1 in all tiles say nothing.
@@ -227,7 +309,7 @@ def _read_shapes(results, reads):
     padded = {index: shape + (1,) * (rank - len(shape)) for index, shape in wants.items()}
     kept = [axis for axis in range(rank) if any(shape[axis] > 1 for shape in padded.values())]
     wants = {index: tuple(shape[axis] for axis in kept) for index, shape in padded.items()}
-    if len(set(wants.values())) == 1 and len(wants) > 0:
+    if len(set(wants.values())) == 1 and not any(reads[index].whole for index in wants):
         # Tiles of one shape may all be regrouped alike.
         counts = {tuple(n for n in reads[index].counts if n > 1) for index in wants}
         if len(counts) == 1:
@@ -237,9 +319,13 @@ def _read_shapes(results, reads):
             _show_read(reads[index], shape)
         return wants
     except Unsayable:
-        if all(prod(reads[index].counts) == prod(shape) for index, shape in wants.items()):
+        if all(_size(reads[index]) == prod(shape) for index, shape in wants.items()):
             return wants
         raise
+
+
+def _size(tile):
+    return prod(tile.shape if tile.whole else tile.counts)
 
 
 def _show_read(tile, shape):

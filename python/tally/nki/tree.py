@@ -44,6 +44,7 @@ class Tile(NamedTuple):
     order: object  # values.Order, or None if it is row-major
     shape: tuple  # of the view, 1 along axes where it repeats
     whole: bool  # anything in the buffer: the address is known only at run time
+    pattern: object  # values.Pattern of what is no box, or None
 
 
 class Head(NamedTuple):
@@ -137,16 +138,22 @@ class Recorder:
     def finished(self, operation):
         """The head and the numbers of an operation that nothing changes any more."""
         tiles, numbers, kinds = [], [], []
+        sources = {id(view): place for place, view in enumerate(
+            view for role, view, _ in operation.accesses if role == "r")}
         for role, view, flag in operation.accesses:
             memory, whole = view.memory, view.unknown
             box, family = None if whole else view.box(), memory.family
-            tiles.append(Tile(role, family, None, None, False, None, view.shape, True) if whole else
-                         Tile(role, family, box.counts, box.steps, box.exact, box.order, box.shape, False))
+            pattern = view.pattern(sources) if whole or not box.exact else None
+            tiles.append(Tile(role, family, None, None, False, None, view.shape, True, pattern) if whole else
+                         Tile(role, family, box.counts, box.steps, box.exact, box.order, box.shape, False, pattern))
             numbers += memory.coordinates
             kinds += [rollup.PLAIN] * len(memory.coordinates)
             if not whole:
                 numbers += box.firsts
                 kinds += [rollup.PLAIN] * len(box.firsts)
+            if pattern is not None:
+                numbers.append(view.base)
+                kinds.append(rollup.PLAIN)
             if role == "a":
                 numbers.append(flag)
                 kinds.append(rollup.FLAG)

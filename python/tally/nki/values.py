@@ -154,6 +154,17 @@ def _order(axes):
     return Order(tuple(axes[axis][0] for axis in inward), tuple(inward.index(axis) for axis in range(len(axes))))
 
 
+class Pattern(NamedTuple):
+    """The elements of a view that is no box, or is at an address from memory: those at an offset, plus a stride
+    times the index along each axis, plus `unit` times a number of the `source`-th tile that is read."""
+
+    shape: tuple
+    strides: tuple
+    source: Optional[int]
+    unit: int
+    rows: bool  # each partition has a number of its own
+
+
 # ---- Memories -------------------------------------------------------------------------------
 
 
@@ -199,12 +210,14 @@ def whole(memory):
 class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
-    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other")
+    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
+                 "base", "unit")
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
+        self.base, self.unit = offset, 0  # the offset without what comes from memory, and the factor of that
         self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.outside = None  # of scattered elements: which have no place in the memory
 
@@ -274,7 +287,8 @@ class View:
                    "slice or reshape it before")
         made = View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
                     self.sources + tuple(sources))
-        made.other = self.other
+        made.other, made.unit = self.other, self.unit
+        made.base = self.base + offset - self.offset
         return made
 
     def __getitem__(self, index):
@@ -410,7 +424,9 @@ class View:
         if isinstance(by, Register):
             return self._with(offset + by.value * unit, shape, strides, not by.known)
         at = int(np.asarray(by.read()).reshape(-1)[0])
-        return self._with(offset + at * unit, shape, strides, not by.memory.known, (by,))
+        made = self._with(offset + at * unit, shape, strides, not by.memory.known, (by,))
+        made.base, made.unit = self.base + offset - self.offset, unit
+        return made
 
     def _scattered(self, by, unit, offset, shape, strides):
         """Each partition at an address of its own, from `by`."""
@@ -419,6 +435,7 @@ class View:
             index = index[..., None] + np.arange(count) * stride
         inside = np.clip(index, 0, self.memory.size - 1)
         view = View(self.memory, offset, shape, strides, True, self.sources + (by,), inside)
+        view.unit = unit
         if (inside != index).any():
             view.outside = inside != index
         return view
@@ -428,6 +445,17 @@ class View:
         first = self.offset + sum(min(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
         return self.scattered is None and not 0 <= first <= last < self.memory.size
+
+    def pattern(self, sources):
+        """For `tree.Tile`; `sources` has the numbers of the tiles that are read for addresses. None if no pattern
+        says it."""
+        if self.outside is not None or len(self.sources) > 1 or self.unknown and not self.sources:
+            return None
+        source = sources.get(id(self.sources[0])) if self.sources else None
+        if self.scattered is not None:
+            return Pattern(self.shape, (0, *self.strides[1:]), source, self.unit, True)
+        once = tuple(1 if s == 0 else n for n, s in zip(self.shape, self.strides))
+        return Pattern(self.shape if self.unknown else once, self.strides, source, self.unit, False)
 
     def gathers_rows(self):
         """Whether each partition is a whole row of the memory, at an index from memory."""

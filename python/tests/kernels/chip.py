@@ -146,3 +146,35 @@ def offset_in_rows(x, rows):
     flat = x.reshape((x.shape[0] * x.shape[1] // 8, 8))
     nisa.dma_copy(tile, flat.ap([[8, 4], [1, 8]], scalar_offset=table, indirect_dim=0))
     return stored(tile)
+
+
+@nki.jit
+def windows(x):
+    """The largest of each window of three columns, which overlap: of an input, in tiles of rows."""
+    rows, width = x.shape[0] // 2, x.shape[1]
+    out = nl.ndarray((x.shape[0], width - 2), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(2):
+        tile = nl.ndarray((rows, width - 2, 3), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x.ap([[width, rows], [1, width - 2], [1, 3]], offset=i * rows * width))
+        largest = nl.ndarray((rows, width - 2), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_reduce(dst=largest, op=nl.max, data=tile, axis=2)
+        nisa.dma_copy(out[nl.ds(i * rows, rows)], largest)
+    return out
+
+
+@nki.jit
+def tokens(x, table, start):
+    """Half of the columns of rows by a table, from a row on that is in memory; what comes out goes to other rows."""
+    places, first = loaded(table), loaded(start)
+    half = x.shape[1] // 2
+    tile = nl.ndarray((32, half), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x.ap([[x.shape[1], 32], [1, half]], offset=half, vector_offset=places, indirect_dim=0))
+    more = nl.ndarray((32, half), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(more, x.ap([[x.shape[1], 32], [1, half]], offset=2, scalar_offset=first, indirect_dim=0))
+    nisa.tensor_tensor(tile, tile, more, nl.add)
+    out = nl.ndarray((x.shape[0], half), dtype=x.dtype, buffer=nl.shared_hbm)
+    empty = nl.ndarray((x.shape[0], half), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(empty, 0.0)
+    nisa.dma_copy(out, empty)
+    nisa.dma_copy(out.ap([[half, 32], [1, half]], vector_offset=places, indirect_dim=0), tile)
+    return out

@@ -132,13 +132,15 @@ def _is_decorator(node, names):
 
 
 def _drives(tree):
-    """Whether the file has tests, or does more than define when it runs."""
+    """Whether the file has tests, or does more than define when it runs. What imports from its own package is no
+    program."""
+    program = not any(isinstance(node, ast.ImportFrom) and node.level for node in tree.body)
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test"):
             return True
-        if isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
+        if program and isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
             return True
-        if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
+        if program and isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
             return True
     return False
 

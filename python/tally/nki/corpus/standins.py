@@ -200,7 +200,7 @@ def _limits(dtype):
         element.tally if element is not None else None)
     if largest is None:
         return np.finfo(getattr(element, "dtype", dtype))
-    return types.SimpleNamespace(max=largest, min=-largest)
+    return types.SimpleNamespace(max=largest, min=-largest, dtype=element)
 
 
 def _devices():
