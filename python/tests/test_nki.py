@@ -440,9 +440,29 @@ class DynamicTest(KernelTest):
             self.assertEqual(differences(traced, trips=[f"outer={n}", f"inner={m}"], inputs=again.inputs,
                                          expected=again.expected, strategies=("per-loop", "auto")), [])
 
+    def test_running(self):
+        """Numbers that stay on the chip from trip to trip."""
+        x = support.random(1024, 32)
+        traced = trace("dynamic", "running", x=x, n=one(3))
+        self.assertEqual(race(traced), "yes")
+        rows = x[:384].reshape(3, 128, 32).transpose(1, 0, 2).reshape(128, 96)
+        top = rows.max(1)
+        want = np.stack([top, np.exp(rows - top[:, None]).sum(1)], axis=1)
+        np.testing.assert_allclose(traced.expected["out"], want, rtol=1e-4)
+        self.other_trips("running", traced, (0, 1, 8), x=x)
+
+    def test_triangles(self):
+        x = support.random(1024, 4)
+        traced = trace("dynamic", "triangles", x=x, n=one(2))
+        self.assertEqual(traced.summary.instructions, 6)  # the number, its register, and one body
+        self.assertIn('{"formula": "i"}', support.dumped(traced))
+        self.assertEqual(race(traced), "yes")
+        np.testing.assert_allclose(traced.expected["out"][:256], np.cumsum(x[:256], axis=1), rtol=1e-4, atol=1e-5)
+        self.other_trips("triangles", traced, (0, 1, 8), x=x)
+
     def test_gathered(self):
         """An address from an input is anywhere; the numbers are gathered from all of the tensor."""
-        x, where = support.random(512, 32), np.array([[256], [0], [128]], np.int32)
+        x, where = support.random(512, 32), np.array([[256], [0], [128], [64]], np.int32)
         traced = trace("dynamic", "gathered", x=x, where=where, n=one(3))
         load = statement(traced, "dma_copy", 2)
         self.assertEqual(load["reads"], ["x[@]", "start[total(i) mod 2, 0:1, 0:1]"])
@@ -450,6 +470,7 @@ class DynamicTest(KernelTest):
         self.assertEqual(load["computes"], f"gather(r0, floor(({at}) / 32), mod({at}, 32))")
         self.assertTrue((traced.expected["out"][:384] == np.concatenate([x[256:384], x[:128], x[128:256]])).all())
         self.check(traced, {})
+        self.other_trips("gathered", traced, (0, 1, 4), x=x, where=where)
 
     def test_after_the_loop(self):
         traced = trace("dynamic", "after_the_loop", x=support.random(512, 16), n=one(3))

@@ -190,3 +190,50 @@ def start_and_step(x, last):
         nisa.activation(dst=tile, op=nl.sigmoid, data=tile)
         nisa.dma_copy(dst=out.ap([[columns, 128], [1, columns]], scalar_offset=i), src=tile)
     return out
+
+
+@nki.jit
+def running(x, n):
+    """The largest number and the sum of powers of each row so far, both kept on the chip from trip to trip."""
+    out = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.shared_hbm)
+    largest = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    total = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=largest, value=-100.0)
+    nisa.memset(dst=total, value=0.0)
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128), :])
+        top = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_reduce(dst=top, op=nl.maximum, data=tile, axis=1)
+        nisa.tensor_tensor(dst=top, data1=top, data2=largest, op=nl.maximum)
+        change = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=change, data1=largest, data2=top, op=nl.subtract)
+        nisa.activation(dst=change, op=nl.exp, data=change)
+        nisa.tensor_scalar(dst=total, data=total, op0=nl.multiply, operand0=change)
+        nisa.tensor_copy(dst=largest, src=top)
+        power, part = (nl.ndarray((128, width), dtype=nl.float32, buffer=nl.sbuf) for width in (x.shape[1], 1))
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.subtract, operand0=top)
+        nisa.activation(dst=power, op=nl.exp, data=tile, reduce_op=nl.add, reduce_res=part,
+                        reduce_cmd=nisa.reduce_cmd.reset_reduce)
+        nisa.tensor_tensor(dst=total, data1=total, data2=part, op=nl.add)
+    nisa.dma_copy(dst=out[:, 0:1], src=largest)
+    nisa.dma_copy(dst=out[:, 1:2], src=total)
+    return out
+
+
+@nki.jit
+def triangles(x, n):
+    """Loops of known trips, one of them as long as the other says, in a dynamic one."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for k in nl.dynamic_range(count):
+        for i in range(4):
+            total = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=total, src=x[nl.ds(k * 128, 128), i:i + 1])
+            for j in range(i):
+                before = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=before, src=x[nl.ds(k * 128, 128), j:j + 1])
+                nisa.tensor_tensor(dst=total, data1=total, data2=before, op=nl.add)
+            nisa.dma_copy(dst=out[nl.ds(k * 128, 128), i:i + 1], src=total)
+    return out
