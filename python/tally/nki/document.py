@@ -222,7 +222,8 @@ _COUNTABLE = 2**22  # elements of which each has an index that f32 divides exact
 
 
 def _countable(shape):
-    return prod(shape) < _COUNTABLE
+    """Whether 'gather' takes single elements of a buffer of this shape, by one index or two."""
+    return len(shape) <= 2 and prod(shape) < _COUNTABLE
 
 
 def _can_gather(tile):
@@ -264,11 +265,13 @@ def _from_memory(text, accesses, shapes, gathered):
         shape = shapes.get(index, tile.pattern.shape)
         if prod(shape) != prod(tile.pattern.shape):
             raise Unsayable("an operand that repeats, at addresses that are no box")
-        at, places = _at(access, shape), []
-        for extent, unit in zip(tile.family.shape, row_major(tile.family.shape)):
-            place = f"floor(({at}) / {unit})" if unit > 1 else at
-            places.append(place if not places else f"mod({place}, {extent})")
-        text = re.sub(rf"\br{index}\b(?!\d)", lambda _, t=f"gather(r{index}, {', '.join(places)})": t, text)
+        at, extents = _at(access, shape), tile.family.shape
+        row, read = extents[-1], f"r{index}"
+        if len(extents) == 1:
+            found = f"gather({read}, {at})"
+        else:
+            found = f"gather({read}, floor(({at}) / {row}), mod({at}, {row}))"
+        text = re.sub(rf"\br{index}\b", lambda _, found=found: found, text)
     return text
 
 

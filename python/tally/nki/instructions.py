@@ -556,18 +556,25 @@ _CORE_PARTITIONS = 16  # of one core of gpsimd, of which the first one counts
 def _nonzero(call):
     """In the first partition of each core: the places that are not 0, then padding, and last how many."""
     offset, padding = int(call.index_offset or 0), -1 if call.padding_val is None else int(call.padding_val)
+    src, dst = (_as_rows(view)[slice(0, None, _CORE_PARTITIONS)] for view in (call.src, call.dst))
+    (count, width), size = src.shape, list(dst.shape)
 
-    def nonzero(x, old):
-        rows, result = _rows(x), np.array(old).reshape(len(old), -1)
-        for row in range(0, len(rows), _CORE_PARTITIONS):
-            places = np.flatnonzero(rows[row])
-            result[row] = padding
+    def nonzero(x):
+        result = np.full(dst.shape, padding, np.int64)
+        for row, numbers in enumerate(x):
+            places = np.flatnonzero(numbers)
             result[row, :len(places)] = places + offset
             result[row, -1] = len(places)
-        return result.reshape(old.shape)
+        return result
 
-    return [(call.dst, Opaque("places that are not 0", nonzero, call.read(call.src), call.read(call.dst),
-                              key=(offset, padding)))]
+    if width > size[1] - 1:
+        raise Refusal(f"'nonzero_with_count' of rows of {width} needs {width + 1} places, not {size[1]}")
+    # Each number that is not 0 has a rank; the rank of the k-th place is looked for.
+    ranks = "select({0} != 0, scan(*, +, 1, {0} != 0, 0), 0)"
+    place = f"find({ranks}, index({size}, 1) + 1)"
+    row = f"select({place} < 0, {padding}, {place} + {offset})"
+    template = f"select(index({size}, 1) == {size[1] - 1}, reshape(sum({{0}} != 0), {[count, 1]}), {row})"
+    return [(dst, Function("nonzero", nonzero, template, lambda _: dst.shape, call.read(src)))]
 
 
 def _received(call):

@@ -116,7 +116,8 @@ def _data(tally, obstacles):
         return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
                                             "reason": f"{worst:.1e} off NumPy"}
     if status != 0:
-        return {"state": "no", "reason": _first_line(text)}
+        fault = next((line.strip() for line in text.splitlines() if "not written" in line), _first_line(text))
+        return {"state": "no", "error": worst, "allowed": allowed, "reason": fault}
     return {"state": "yes", "error": worst, "allowed": allowed}
 
 
