@@ -30,7 +30,7 @@ docs/ is at most two clicks from README.md, and so is every answer to a question
 (docs/guide/Questions.md): an answer is a link with a `#part`.
 
 Length: a page of docs/guide/ answers one question within two screens, which is 120 lines. A few may
-be longer: the tutorial, which is one walk, and lists to look things up in. A page of docs/internals/ is
+be longer: the tutorials, which are one walk each, and lists to look things up in. A page of docs/internals/ is
 no longer than 200 lines.
 
 Prints each case that fails, then 'N passed, N failed'. With --write, an expected line that differs from the printed one
@@ -56,7 +56,7 @@ QUESTIONS = ROOT / "docs/guide/Questions.md"
 LEAST_QUESTIONS = 10
 MOST_CLICKS = 2
 MOST_LINES = {"docs/guide": 120, "docs/internals": 200}
-LONG_PAGES = {"docs/guide/Tutorial.md", "docs/guide/Simulated.md", "docs/guide/Nki.md"}
+LONG_PAGES = {"docs/guide/Tutorial.md", "docs/guide/Simulated.md", "docs/guide/Nki.md", "docs/guide/NkiTutorial.md"}
 
 
 class Case:

@@ -22,3 +22,13 @@ def marked_wrongly(x):
 @nki.jit
 def cut_short(x):
     return behind_a_mistake(x)
+
+
+@nki.jit
+def for_a_newer_chip(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def compared_later(x):
+    return behind_a_mistake(x)

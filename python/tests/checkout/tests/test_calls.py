@@ -1,0 +1,28 @@
+"""Which call of several is taken: of a test that is skipped on one chip, and of one whose result is compared."""
+
+import enum
+
+import numpy as np
+import pytest
+from kernels.third import compared_later, for_a_newer_chip
+
+
+class Platform(enum.Enum):
+    TRN2 = "trn2"
+    TRN3 = "trn3"
+
+
+def test_newer(platform: Platform):
+    if platform is Platform.TRN2:
+        pytest.skip("for trn3")
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_array_equal(for_a_newer_chip(x), x)
+
+
+def test_without_reference():
+    compared_later(np.zeros((32, 32), np.float32))
+
+
+def test_with_reference():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_array_equal(compared_later(x), x)
