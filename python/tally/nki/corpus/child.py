@@ -166,7 +166,8 @@ def _traced(order):
             problem = _ran(Case("--arguments", lambda: _given_by_user(order, place)), place.root)
         else:
             problem = _ran(Case(order["case"], lambda: _find_and_run(order["case"], place)), place.root)
-        answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2)}
+        answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2),
+                  "entered": sorted([os.path.relpath(file, place.root), name] for file, name in watcher.entered)}
         if watcher.failed is not None:
             problem = _problem(watcher.failed, place.root)
         if watcher.traced is None:

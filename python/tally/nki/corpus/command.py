@@ -100,6 +100,7 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
+        self.entered = {}  # kernels that a call was seen to reach
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
         for number, driver in enumerate(drivers, 1):
             self._note(driver, f"[{number}/{len(drivers)}]")
@@ -230,11 +231,16 @@ class Walk:
                                    answer["summary"]["obstacles"])}
 
     def _trace(self, kernel, call, folder):
+        which = call["driver"], call["case"], call["ordinal"]
+        if call["through"] and which in self.entered and [kernel.file, kernel.name] not in self.entered[which]:
+            return {"problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
         answer = self._child(order, folder)
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
             return {"problem": {"kind": kind, "text": answer["limit"]}}
+        if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
+            self.entered[which] = answer["entered"]
         return answer
 
     def _no_call(self, kernel):
