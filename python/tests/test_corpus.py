@@ -52,11 +52,12 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(sorted(self.rows), sorted(["scale", "halves", "square", "lonely", "add", "repeat", "unknown",
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
-                                                    "for_a_newer_chip", "compared_later"]))
+                                                    "for_a_newer_chip", "compared_later", "part_of_another",
+                                                    "whole"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (17, 9))
-        self.assertEqual(found["reference"], {"agrees": 8, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (19, 11))
+        self.assertEqual(found["reference"], {"agrees": 10, "differs": 1, "not compared": 0})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -112,6 +113,12 @@ class CorpusTest(unittest.TestCase):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
 
+    def test_through_another(self):
+        """No test names it, but a kernel that a test names."""
+        _, progress, document = walk(self.root, self.folder / "through", "--only=part_of_another")
+        row = by_name(document)["part_of_another"]
+        self.assertEqual((row["through"], row["reference"]["state"]), ("whole", "agrees"))
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -144,7 +151,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 17)
+        self.assertEqual(progress.count(": kept"), 19)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -162,7 +169,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (16, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (18, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

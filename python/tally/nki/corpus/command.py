@@ -102,8 +102,11 @@ class Walk:
         self.calls, self.problems = {}, []
         self.entered = {}  # kernels that a call was seen to reach
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
-        for number, driver in enumerate(drivers, 1):
-            self._note(driver, f"[{number}/{len(drivers)}]")
+        self._note_all(drivers)
+        if any((kernel.file, kernel.name) not in self.calls and not kernel.broken for kernel in kernels):
+            # One that no driver names may be called by another kernel.
+            self._note_all([driver for driver in self.checkout.drivers if driver not in drivers
+                            and found.calls(self.root, driver, self.checkout.kernels)])
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0
@@ -116,6 +119,10 @@ class Walk:
             print(text, file=sys.stderr, flush=True)
 
     # ---- What drivers call
+
+    def _note_all(self, drivers):
+        for number, driver in enumerate(drivers, 1):
+            self._note(driver, f"[{number}/{len(drivers)}]")
 
     def _note(self, driver, count):
         path = self.output / "drivers" / f"{_slug(driver)}.json"

@@ -32,3 +32,13 @@ def for_a_newer_chip(x):
 @nki.jit
 def compared_later(x):
     return behind_a_mistake(x)
+
+
+@nki.jit
+def part_of_another(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def whole(x):
+    return part_of_another(x)
