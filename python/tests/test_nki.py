@@ -372,7 +372,7 @@ class ChipTest(KernelTest):
 
 
     def test_windows(self):
-        """A tile that is no box is gathered from an input, which nothing writes."""
+        """A tile that is not a box is gathered from an input, which nothing writes."""
         x = support.random(64, 12)
         traced = trace("chip", "windows", x=x)
         self.check(traced, {"out": np.max([x[:, k:k + 10] for k in range(3)], axis=0)})

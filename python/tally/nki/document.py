@@ -134,7 +134,7 @@ class Writer:
         return document
 
     def _gathered(self, access):
-        """What is no box of a buffer that nothing writes is gathered from all of it: no order depends on it."""
+        """A tile that is not a box is gathered from its whole buffer if nothing writes that: no order depends on it."""
         tile = access.tile
         if tile.role != "r" or tile.whole or tile.exact or tile.pattern is None or tile.family in self.written:
             return access
@@ -264,7 +264,7 @@ def _from_memory(text, accesses, shapes, gathered):
             continue
         shape = shapes.get(index, tile.pattern.shape)
         if prod(shape) != prod(tile.pattern.shape):
-            raise Unsayable("an operand that repeats, at addresses that are no box")
+            raise Unsayable("an operand that repeats, at addresses that are not a box")
         at, extents = _at(access, shape), tile.family.shape
         row, read = extents[-1], f"r{index}"
         if len(extents) == 1:

@@ -155,8 +155,10 @@ def _order(axes):
 
 
 class Pattern(NamedTuple):
-    """The elements of a view that is no box, or is at an address from memory: those at an offset, plus a stride
-    times the index along each axis, plus `unit` times a number of the `source`-th tile that is read."""
+    """The elements of a view that is not a box, or whose address comes from memory.
+
+    They are those at an offset, plus a stride times the index along each axis, plus `unit` times a number of the
+    `source`-th tile that is read."""
 
     shape: tuple
     strides: tuple

@@ -132,8 +132,8 @@ def _is_decorator(node, names):
 
 
 def _drives(tree):
-    """Whether the file has tests, or does more than define when it runs. What imports from its own package is no
-    program."""
+    """Whether the file has tests, or does more than define when it runs. What imports from its own package is not
+    a program."""
     program = not any(isinstance(node, ast.ImportFrom) and node.level for node in tree.body)
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test"):
