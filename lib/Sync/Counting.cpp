@@ -39,6 +39,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Joint.h"
 #include "Planners.h"
 
 #include "tally/Model/Regions.h"
@@ -307,6 +308,9 @@ public:
       return;
     }
     plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
+    if (plan.decisions.strategy == Strategy::Auto && plan.decisions.constantTrips) {
+      joint = jointDistances(kernel);
+    }
     for (DepId dep : kernel.deps.ids()) {
       if (!isCovered(dep)) {
         planWait(dep);
@@ -380,7 +384,7 @@ private:
   void planWait(DepId id) {
     const Dep &dep = kernel.deps[id];
     DepPlace place = placeOf(kernel, dep);
-    Form form = formOf(kernel, plan, id, place);
+    Form form = formOf(kernel, plan, id, place, joint.empty() ? 0 : joint[id]);
     Wait &wait = plan.waits[id];
     if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
       return; // the root has no earlier run
@@ -483,6 +487,7 @@ private:
   Diagnostics &diagnostics;
   const Divergence divergence;
   IdVector<LoopId, RegionSync> regions; ///< empty if there are none
+  IdVector<DepId, uint32_t> joint;      ///< see Joint.h; empty if there are none
   Rings rings;
   Thresholds thresholds;
 };
