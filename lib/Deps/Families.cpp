@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace tally::deps {
@@ -196,10 +198,14 @@ Families::Member Families::join(TileId tile) {
 /// Tiles of which no more is known than that others have the same text.
 void Families::joinByText() {
   std::map<SlotFamily, std::vector<uint32_t>> alone; // numbers of members
+  std::unordered_map<std::string, NameId> anonymous; // the first text of each
   for (uint32_t number = 0; number < members.size(); ++number) {
     if (members[number].family == none) {
       const TileBox &tile = tiles[members[number].tile];
       if (std::optional<SlotFamily> family = sameTextAs(kernel, tiles, tile)) {
+        if (std::string text = anonymousText(tiles.read(tile)); !text.empty()) {
+          family->text = anonymous.try_emplace(std::move(text), family->text).first->second;
+        }
         alone[*family].push_back(number);
       }
     }

@@ -2,24 +2,41 @@
 
 #include "Slots.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace tally::deps {
 namespace {
 
 using Kind = TileExpr::Kind;
 
-/// factor * ((loop + offset) mod length) + rest; no loop: `rest` alone.
+/// factor * ((step * (loop + offset)) mod length) + rest; no loop: `rest` alone.
 struct Moving {
   LoopId loop;
   int64_t factor = 1;
+  int64_t step = 1; ///< has no divisor in common with the length
   int64_t offset = 0;
   int64_t length = 0;
   int64_t rest = 0;
 };
 
+/// The number below `length` whose product with `step` is 1 in a ring of that length.
+int64_t inverse(int64_t step, int64_t length) {
+  int64_t r = length, next = step, result = 0, nextResult = 1;
+  while (next != 0) {
+    int64_t quotient = r / next;
+    r = std::exchange(next, r - quotient * next);
+    result = std::exchange(nextResult, result - quotient * nextResult);
+  }
+  return result < 0 ? result + length : result;
+}
+
 /// Far from any overflow of what is computed with them.
 constexpr int64_t large = int64_t(1) << 40;
+constexpr int64_t largeRing = int64_t(1) << 31;
 
 class Reader {
 public:
@@ -80,20 +97,28 @@ private:
     return a;
   }
 
-  /// (factor * loop + rest) mod modulus: a ring if the modulus is a multiple of the factor.
+  /// (factor * loop + rest) mod modulus: a ring, whose slots are as large as both numbers allow.
   static std::optional<Moving> remainder(std::optional<Moving> a, int64_t modulus) {
-    if (!a || modulus >= large || a->length != 0 || (a->loop.valid() && modulus % a->factor != 0)) {
+    if (!a || modulus >= large || a->length != 0) {
       return std::nullopt;
     }
-    if (!a->loop.valid()) {
-      a->rest -= floorDiv(a->rest, modulus) * modulus;
-      return a;
+    Moving ring;
+    int64_t size = a->loop.valid() ? std::gcd(a->factor, modulus) : modulus;
+    int64_t slot = floorDiv(a->rest, size);
+    ring.rest = a->rest - slot * size;
+    if (size == modulus) {
+      return ring; // it does not move
     }
-    int64_t within = a->rest - floorDiv(a->rest, a->factor) * a->factor;
-    a->offset += (a->rest - within) / a->factor;
-    a->rest = within;
-    a->length = modulus / a->factor;
-    return a;
+    ring.loop = a->loop;
+    ring.factor = size;
+    ring.length = modulus / size;
+    ring.step = a->factor / size % ring.length;
+    if (ring.length >= largeRing) {
+      return std::nullopt;
+    }
+    slot -= floorDiv(slot, ring.length) * ring.length;
+    ring.offset = slot * inverse(ring.step, ring.length) % ring.length;
+    return ring;
   }
 
   const Kernel &kernel;
@@ -227,6 +252,7 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
     Parts parts = partsOf(access, access.dims[d], moving->rest);
     if (moving->loop.valid() && !parts.empty()) {
       result.family = {tile.buffer, alike[moving->loop], d, moving->length, moving->factor, 0};
+      result.family.step = moving->step;
       parts = moving->length == 0 ? cutIntoSlots(parts, *moving)
                                   : putIntoSlot(std::move(parts), *moving, result.family.base);
     }
@@ -243,6 +269,17 @@ static LoopId innermostNamed(const Kernel &kernel, const BodyTile &tile) {
     }
   }
   return {};
+}
+
+std::string anonymousText(const BodyTile &tile) {
+  ParsedAccess access = tile.access;
+  size_t numOpen = 0;
+  for (const TileExpr &node : access.exprs) {
+    if (tile.isOpen(node) && !access.names[node.name].starts_with('?')) {
+      access.names[node.name] = fmt::format("?{}", ++numOpen);
+    }
+  }
+  return numOpen == 0 ? "" : toString(access);
 }
 
 std::optional<SlotFamily> sameTextAs(const Kernel &kernel, const TileBoxes &tiles,

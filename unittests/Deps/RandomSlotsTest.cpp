@@ -53,6 +53,10 @@ public:
         equals.push_back(random.below(1000));
       }
     }
+    if (random.below(4) == 0) {
+      step = 2 + random.below(6);
+      length = 4 + random.below(5);
+    }
     if (sharesMemory && random.below(3) == 0) {
       uint64_t later = 1 + random.below(4);
       b.noalias(BufferId(static_cast<uint32_t>(later)),
@@ -138,10 +142,14 @@ private:
   }
 
   /// Of a few kinds, by two loops around, of which one may be named: equal texts come often.
-  std::string equal(uint64_t which) const {
+  std::string equal(uint64_t which) {
     const std::string &in = loops.back();
     const std::string &out = loops.front();
-    switch (which % 10) {
+    switch (which % 12) {
+    case 10:
+      return fmt::format("E[$v{} + {}]", random.below(3), which % 2);
+    case 11:
+      return fmt::format("E[$v{}:2]", random.below(2));
     case 0:
       return fmt::format("E[{} + 2 * {}]", in, out);
     case 1:
@@ -168,6 +176,11 @@ private:
   std::pair<BufferId, std::string> tile() {
     if (!equals.empty() && !loops.empty() && random.below(4) != 0) {
       return {BufferId(5), equal(equals[random.below(equals.size())])};
+    }
+    if (step != 0 && !loops.empty() && random.below(8) != 0) {
+      return {BufferId(4), fmt::format("R[({} * {} + {}) mod {}]", step,
+                                       random.below(4) == 0 ? loops.front() : loops.back(),
+                                       random.below(2 * length), length)};
     }
     uint32_t which = static_cast<uint32_t>(random.below(numBuffers));
     bool moves = !loops.empty() && random.below(3) != 0;
@@ -206,8 +219,12 @@ private:
     }
   }
 
-  /// Mostly by one loop.
+  /// Mostly by one loop, whose next slot may be some further on.
   std::string ringTile() {
+    if (random.below(3) == 0) {
+      return fmt::format("R[({} * {} + {}) mod {}]", 2 + random.below(6),
+                         loops[random.below(loops.size())], random.below(8), 2 + random.below(3));
+    }
     std::string index = moved(4);
     if (random.below(6) == 0) {
       index += " + " + moved(2);
@@ -220,6 +237,8 @@ private:
   std::vector<QueueId> queues;
   std::vector<std::string> loops; ///< around
   std::vector<uint64_t> equals;   ///< kinds of tiles of equal text
+  uint64_t step = 0;              ///< of one ring, which most accesses touch; 0: there is none
+  uint64_t length = 0;
   uint64_t numBuffers = 1;
   uint32_t numBodies = 0;
   uint32_t left = 16;
