@@ -355,11 +355,16 @@ def _reshaped(text, reads, shapes):
         if tile.whole or _fits(tile, shape):
             continue
         read, have = f"r{index}", None
+        if tile.family.element.tally in _WHOLE_WORDS:
+            read = f"bitor({read}, 0)"  # exactly: reshaped numbers are those of f32
         if tile.order is not None:
             read = f"permute({_in_shape(read, tile.counts, tile.order.shape)}, {list(tile.order.axes)})"
             have = tile.order.walked()
         text = re.sub(rf"\br{index}\b", _in_shape(read, have, shape), text)
     return text
+
+
+_WHOLE_WORDS = ("i32", "u32")
 
 
 def _in_shape(text, have, wanted):

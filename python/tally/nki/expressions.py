@@ -439,6 +439,34 @@ class Function:
             argument.wants(operands, wants)
 
 
+class Stacked:
+    """Parts of a tile along one axis, of which each has one element there. The text picks each where it belongs."""
+
+    def __init__(self, axis, rank, parts):
+        self.axis, self.rank, self.parts = axis, rank, parts
+        self.key = ("stacked", axis, rank, *(part.key for part in parts))
+
+    def value(self, values):
+        return np.concatenate([part.value(values) for part in self.parts], axis=self.axis)
+
+    def text(self):
+        *firsts, text = [part.text() for part in self.parts]
+        places = [1] * self.rank
+        places[self.axis] = len(self.parts)
+        for number, part in reversed(list(enumerate(firsts))):
+            text = f"select(index({places}, {self.axis}) == {number}, {part}, {text})"
+        return text
+
+    def shape(self, shapes):
+        shape = list(self.parts[0].shape(shapes))
+        shape[self.axis] = len(self.parts)
+        return tuple(shape)
+
+    def wants(self, operands, wants):
+        for part in self.parts:
+            part.wants(operands, wants)
+
+
 class Opaque:
     """What NumPy computes and the language of kernels cannot say; `key` says which. Its shape is that of the
     first argument, unless it is given."""

@@ -17,11 +17,11 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from .elements import packed, unpacked
+from . import blocks
 from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
-                          Transpose, Whole, find_operator, find_reduction)
+                          Stacked, Transpose, Whole, find_operator, find_reduction)
 from .refusal import Refusal
-from .values import Register, View, reshaped
+from .values import Register, View, limited, reshaped, split
 
 
 _QUADRANT = 32  # partitions that a shuffle works in
@@ -45,6 +45,7 @@ class Call:
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
         self.reads, self.sizes = [], {}
+        self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
 
     def __getattr__(self, name):
@@ -54,6 +55,28 @@ class Call:
         if not isinstance(view, View):
             raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
                           f"'{str(view)[:40]}'")
+        self.first = view if self.first is None else self.first
+        return self._read(view, self._split(view))
+
+    @property
+    def limits(self):
+        """How many of the first elements along each axis the mask lets through; None without one."""
+        return self.mask.limits(self.first.shape) if self.mask is not None and self.first is not None else None
+
+    def _split(self, view):
+        """The axes along which a tile on the chip is read box by box, if it is not a box itself."""
+        if view.memory.space == "hbm" or view.is_indirect():
+            return ()
+        if self.limits is not None and 0 not in self.limits:
+            part = limited(view, self.first.shape, self.limits)
+        else:
+            part = view
+        axes = () if part.box().exact else split(view.memory.shape, part.offset, part.shape, part.strides)
+        return axes if all(part.shape[axis] == view.shape[axis] for axis in axes) else ()
+
+    def _read(self, view, axes):
+        if axes:
+            return Stacked(axes[0], view.ndim, [self._read(part, axes[1:]) for part in view.parts(axes[0])])
         self.reads.append(view)
         return Read(len(self.reads) - 1)
 
@@ -86,7 +109,7 @@ class Call:
         return Whole(len(self.numbers) - 1, value)
 
     def cost(self, default):
-        view = self.reads[0] if self.reads else default
+        view = default if self.first is None else self.first
         sizes = {"n": _row(view), "p": view.shape[0] if view.shape else 1,
                  "bytes": view.size * view.itemsize, **self.sizes}
         return self.row.cost.format(**sizes)
@@ -308,62 +331,6 @@ def _range_select(call):
     return _with_reduction(call, x)
 
 
-_BLOCK, _LARGEST = 8, {"fp8_e4m3fn": (8, 448), "fp8_e5m2": (15, 57344), "fp4_e2m1": (2, 6)}
-
-
-def _scale_rows(partitions, rows):
-    """In which rows of a tile the scales of each eight partitions are: four in each quadrant, if there are several."""
-    blocks = np.arange(max(1, partitions // _BLOCK))
-    return blocks if rows < partitions or partitions <= _QUADRANT else blocks // 4 * _QUADRANT + blocks % 4
-
-
-def _quantize(call):
-    """Blocks of 8 partitions by 4 numbers, each with a scale that is a power of two."""
-    element = call.dst.dtype
-    exponent, largest = _LARGEST[element.packed]
-    source, scales = _as_rows(call.src), _as_rows(call.dst_scale)
-    rows = _scale_rows(source.shape[0], scales.shape[0])
-
-    def scale(x):
-        blocks = np.abs(np.asarray(x, np.float32)).reshape(len(rows), -1, x.shape[1] // 4, 4)
-        return (blocks.max(axis=(1, 3)).view(np.uint32) >> 23).astype(np.int64) - exponent
-
-    def numbers(x):
-        factors = np.repeat(np.repeat(np.ldexp(np.float32(1), scale(x) - 127), len(x) // len(rows), 0), 4, 1)
-        return packed(element, np.clip(x / factors, -largest, largest))
-
-    def with_scales(x, old):
-        result = np.array(old)
-        result[rows, :x.shape[1] // 4] = np.clip(scale(x), 0, 255)
-        return result
-
-    x, old = call.read(source), call.read(scales)
-    return [(call.dst, Opaque("numbers in blocks", numbers, x, shape=(source.shape[0], source.shape[1] // 4))),
-            (call.dst_scale, Opaque("scales of blocks", with_scales, x, old, shape=scales.shape))]
-
-
-def _matmul_mx(call):
-    """The product of numbers in blocks; each word has four of them, which are summed, too."""
-    tiles = [_as_rows(view) for view in (call.stationary, call.moving, call.stationary_scale, call.moving_scale)]
-    stationary, moving = (view.dtype for view in tiles[:2])
-
-    def product(a, b, scale_a, scale_b):
-        a, b = (_scaled_blocks(*pair) for pair in ((stationary, a, scale_a), (moving, b, scale_b)))
-        return np.tensordot(a, b, axes=((0, 2), (0, 2)))
-
-    reads = [call.read(view) for view in tiles]
-    call.sizes = {"nstat": tiles[0].shape[1], "nmov": tiles[1].shape[1], "kind": ""}
-    return [(call.dst, Opaque("a product of numbers in blocks", product, *reads, key=(stationary.name, moving.name),
-                              shape=(tiles[0].shape[1], tiles[1].shape[1])))]
-
-
-def _scaled_blocks(element, words, scales):
-    numbers = unpacked(element, words).reshape(*words.shape, 4)
-    rows = _scale_rows(len(words), len(scales))
-    factors = np.ldexp(np.float32(1), scales[rows, :words.shape[1]].astype(np.int64) - 127)
-    return numbers * np.repeat(factors, len(words) // len(rows), axis=0)[..., None]
-
-
 _SIGNS = {"multiply": "*", "add": "+", "subtract": "-", "maximum": "max", "minimum": "min"}
 _COMMUTE = ("multiply", "add", "maximum", "minimum")
 
@@ -460,6 +427,29 @@ def _gather(call):
     template = (f"sum(select(index({[count, wanted, width]}, 2) == reshape({{1}}, {[count, wanted, 1]}), "
                 f"reshape({{0}}, {[count, 1, width]}), 0), [2])")
     return [(call.dst, Function("gather", gathered, template, lambda _, index: index, data, index))]
+
+
+def _local_gather(call):
+    """In each partition of a core of gpsimd, the elements at the core's indices: those of its partitions, column
+    by column."""
+    src, index = _as_rows(call.src_buffer), _as_rows(call.index)
+    (count, width), each = src.shape, int(call.num_elem_per_idx or 1)
+    cores, columns = count // _CORE_PARTITIONS, index.shape[1]
+    wanted = int(call.num_valid_indices or _CORE_PARTITIONS * columns)
+    if count % _CORE_PARTITIONS or index.shape[0] != count or wanted != _CORE_PARTITIONS * columns or each != 1:
+        raise Refusal(f"'local_gather' of {wanted} times {each} elements, from {count} partitions and at indices of "
+                      f"{index.shape[0]}; one element at each index of as many partitions, in sixteens, is modelled")
+
+    def gathered(x, at):
+        at = at.reshape(cores, _CORE_PARTITIONS, columns).transpose(0, 2, 1).reshape(cores, wanted)
+        return np.take_along_axis(x, np.repeat(at, _CORE_PARTITIONS, axis=0).astype(np.int64), axis=1)
+
+    at = f"permute(reshape({{1}}, {[cores, _CORE_PARTITIONS, columns]}), [0, 2, 1])"
+    template = (f"sum(select(index({[cores, _CORE_PARTITIONS, wanted, width]}, 3) == "
+                f"reshape({at}, {[cores, 1, wanted, 1]}), "
+                f"reshape({{0}}, {[cores, _CORE_PARTITIONS, 1, width]}), 0), [3])")
+    return [(call.dst, Function("local_gather", gathered, template, lambda *_: (cores, _CORE_PARTITIONS, wanted),
+                                call.read(src), call.read(index)))]
 
 
 _KEPT = 255  # the word of a shuffle's mask for 'as it was'
@@ -645,9 +635,9 @@ INSTRUCTIONS = {
                     "accumulate, tile_position, tile_size, perf_mode, name, engine", _matmul, "psum"),
         Instruction("nc_matmul_mx", "tensor", "nc_matmul(nstat={nstat}, nmov={nmov})", "",
                     "dst, stationary, moving, stationary_scale, moving_scale, tile_position, tile_size, accumulate, "
-                    "name, engine", _matmul_mx, "psum"),
+                    "name, engine", blocks.matmul, "psum"),
         Instruction("quantize_mx", "vector", "tensor_copy(n={n})", "", "dst, src, dst_scale, name, engine",
-                    _quantize),
+                    blocks.quantize),
         Instruction("nc_transpose", "tensor", "nc_transpose(p={p}, f={f})", "data" + _TAIL1,
                     "dst, data" + _TAIL2 + ", dtype", _transpose, "psum"),
         Instruction("iota", "gpsimd", "iota(n={n})", "",
@@ -665,6 +655,8 @@ INSTRUCTIONS = {
                     "dst, data, vals, imm, dst_idx" + _TAIL2, _match_replace8),
         Instruction("nc_n_gather", "gpsimd", "iota(n={n})", "data, indices" + _TAIL1,
                     "dst, data, indices" + _TAIL2, _gather),
+        Instruction("local_gather", "gpsimd", "iota(n={n})", "",
+                    "dst, src_buffer, index, num_elem_per_idx, num_valid_indices" + _TAIL2, _local_gather),
         Instruction("nc_stream_shuffle", "vector", "nc_stream_shuffle(n={n})", "src, dst, shuffle_mask" + _TAIL1,
                     "src, dst, shuffle_mask" + _TAIL2, _stream_shuffle),
         Instruction("dma_compute", "sync", "dma_copy(bytes={bytes})", "",

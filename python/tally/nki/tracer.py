@@ -16,7 +16,7 @@ from .instructions import INSTRUCTIONS, Call
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import LoopReduce, Memory, Register, View, refuse, whole
+from .values import LoopReduce, Memory, Register, View, limited, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 PRODUCTS = ("nc_matmul", "nc_matmul_mx")
@@ -137,13 +137,11 @@ class Tracer:
         shapes = [view.shape for view in call.reads]
         for view in call.reads:
             self._before_read(view)
-        limits = None
-        if call.mask is not None and call.reads:
-            limits = call.mask.limits(call.reads[0].shape)
-        reads = call.reads if limits is None else [_limited(view, shapes[0], limits) for view in call.reads]
+        limits = call.limits
+        reads = call.reads if limits is None else [limited(view, call.first.shape, limits) for view in call.reads]
         targets, new = self._targets(row, call, results, shapes, modern)
         if limits is not None:
-            targets = [_limited_result(view, expression, shapes[0], limits)
+            targets = [_limited_result(view, expression, call.first.shape, limits)
                        for view, (_, expression) in zip(targets, results)]
             if 0 in limits:
                 return new if new is not None else targets[0]
@@ -152,7 +150,7 @@ class Tracer:
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
-        values = [None] * len(targets) if skipped else self._values(row, results, reads)
+        values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
                               tuple(expression for _, expression in results), here(),
@@ -175,7 +173,7 @@ class Tracer:
             if destination is None:
                 shape = tuple(call.shape) if call.shape is not None else expression.shape(shapes)
                 if call.keepdims and isinstance(expression, Reduce):
-                    shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(shapes[0]))
+                    shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(call.first.shape))
                 shape = shape if len(shape) > 1 else shape + (1,) * (2 - len(shape))
                 space = row.space
                 if row.name == "nc_transpose" and self._asked(call) not in (None, "tensor"):
@@ -189,10 +187,10 @@ class Tracer:
             targets.append(destination)
         return targets, new
 
-    def _values(self, row, results, reads):
+    def _values(self, row, call, results, reads):
         if row.name in PRODUCTS:
-            packed = 4 if reads[0].dtype.packed else 1
-            self.recorder.multiplied(packed * reads[0].size * (reads[1].size // max(1, reads[1].shape[0])))
+            lanes = 4 if call.stationary.dtype.packed else 1
+            self.recorder.multiplied(lanes * call.stationary.size * call.sizes["nmov"])
         arrays = [view.read() for view in reads]
         try:
             with np.errstate(all="ignore"):
@@ -413,37 +411,37 @@ class Tracer:
 
     # ---- Registers
 
-    def load_register(self, register, view):
-        if view.size != 1:
-            refuse(f"a register is loaded from one number, not from a tile of shape {list(view.shape)}")
-        self._before_read(view)
-        number = np.asarray(view.read()).reshape(-1)[0]
+    def load_register(self, dst, src):
+        if src.size != 1:
+            refuse(f"a register is loaded from one number, not from a tile of shape {list(src.shape)}")
+        self._before_read(src)
+        number = np.asarray(src.read()).reshape(-1)[0]
         if number != number:
-            refuse(f"a register is loaded from '{view.name}', which nothing has written")
-        register.value = int(number)
-        register.known = view.memory.known and not view.unknown
-        register.name = register.name or assigned_name(here())
-        self.recorder.wrote(register)
+            refuse(f"a register is loaded from '{src.name}', which nothing has written")
+        dst.value = int(number)
+        dst.known = src.memory.known and not src.unknown
+        dst.name = dst.name or assigned_name(here())
+        self.recorder.wrote(dst)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
-                                    [("r", view, None)]))
+                                    [("r", src, None)]))
         self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
                                "before, and no wait orders the load before its use")
         self.last = None
 
-    def move_register(self, register, source):
-        if isinstance(source, Register):
+    def move_register(self, dst, src):
+        if isinstance(src, Register):
             # Where it goes round among registers, no few iterations show how.
-            register.value, register.known = source.value, source.known and not self.recorder.is_dynamic
+            dst.value, dst.known = src.value, src.known and not self.recorder.is_dynamic
         else:
-            register.value, register.known = int(source), True
-        self.recorder.wrote(register)
+            dst.value, dst.known = int(src), True
+        self.recorder.wrote(dst)
 
-    def store_register(self, view, register):
-        view.write(np.asarray(register.value))
-        view.memory.known = view.memory.known and register.known and not self.recorder.is_dynamic
-        self.recorder.wrote(view.memory)
+    def store_register(self, dst, src):
+        dst.write(np.asarray(src.value))
+        dst.memory.known = dst.memory.known and src.known and not self.recorder.is_dynamic
+        self.recorder.wrote(dst.memory)
         self.recorder.add(Operation("register_store", "sync", "sync", None, (), here(),
-                                    [("w", view, None)]))
+                                    [("w", dst, None)]))
         self.last = None
 
 
@@ -466,14 +464,6 @@ def _adds_constant(call, target):
 def _is_column(x, wide):
     return (isinstance(wide, View) and x.ndim <= wide.ndim and x.shape[0] == wide.shape[0]
             and x.shape != wide.shape and all(n == 1 for n in x.shape[1:]))
-
-
-def _limited(view, shape, limits):
-    """The part of a tile that a mask lets through; a column stays."""
-    if view.shape != shape:
-        lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
-        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
-    return view._with(view.offset, limits, view.strides)
 
 
 def _limited_result(view, expression, shape, limits):

@@ -44,7 +44,7 @@ class Tile(NamedTuple):
     order: object  # values.Order, or None if it is row-major
     shape: tuple  # of the view, 1 along axes where it repeats
     whole: bool  # anything in the buffer: the address is known only at run time
-    pattern: object  # values.Pattern of what is no box, or None
+    pattern: object  # values.Pattern of what is not a box, or None
 
 
 class Head(NamedTuple):

@@ -8,6 +8,7 @@ What comes from numbers that only a run knows is marked, never guessed: a `Regis
 on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
 """
 
+from itertools import combinations, product
 from math import prod
 from typing import NamedTuple, Optional
 
@@ -154,6 +155,30 @@ def _order(axes):
     return Order(tuple(axes[axis][0] for axis in inward), tuple(inward.index(axis) for axis in range(len(axes))))
 
 
+MOST_PARTS = 16
+
+
+def split(buffer, offset, shape, strides):
+    """Axes along which a pattern that is not a box becomes several boxes; none if they would be too many."""
+    axes = [axis for axis, (count, stride) in enumerate(zip(shape, strides)) if 1 < count <= MOST_PARTS and stride]
+    chosen = [parts for number in (1, 2, 3) for parts in combinations(axes, number)]
+    for parts in sorted(chosen, key=lambda parts: prod(shape[axis] for axis in parts)):
+        counts = tuple(1 if axis in parts else count for axis, count in enumerate(shape))
+        if prod(shape[axis] for axis in parts) <= MOST_PARTS and all(
+                locate(buffer, offset + sum(place), counts, strides).exact
+                for place in product(*(range(0, shape[axis] * strides[axis], strides[axis]) for axis in parts))):
+            return parts
+    return ()
+
+
+def limited(view, shape, limits):
+    """The part of a tile that a mask lets through; a column stays."""
+    if view.shape != shape:
+        lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
+        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
+    return view._with(view.offset, limits, view.strides)
+
+
 class Pattern(NamedTuple):
     """The elements of a view that is not a box, or whose address comes from memory.
 
@@ -230,6 +255,7 @@ class View:
     size = property(lambda self: prod(self.shape))
     itemsize = property(lambda self: self.memory.element.itemsize)
     name = property(lambda self: self.memory.family.name)
+    base_tensor = property(lambda self: whole(self.memory))
 
     def __len__(self):
         return self.shape[0]
@@ -280,6 +306,12 @@ class View:
 
     def box(self):
         return locate(self.memory.shape, self.offset, self.shape, self.strides)
+
+    def parts(self, axis):
+        """One view for each place along an axis, which stays."""
+        shape = tuple(1 if place == axis else count for place, count in enumerate(self.shape))
+        return [self._with(self.offset + number * self.strides[axis], shape, self.strides)
+                for number in range(self.shape[axis])]
 
     # ---- Other views of the same memory
 

@@ -79,6 +79,16 @@ def largest(x, table):
 
 
 @nki.jit
+def gathered_by_core(x, index):
+    """Elements at the indices of the partition's core, which has them column by column."""
+    tile, places = loaded(x), loaded(index)
+    result = nl.ndarray((x.shape[0], 16 * index.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.local_gather(dst=result, src_buffer=tile, index=places, num_elem_per_idx=1,
+                      num_valid_indices=16 * index.shape[1])
+    return stored(result)
+
+
+@nki.jit
 def nonzero(x):
     """Of the first row of each 16; the others of the result stay 0."""
     tile = loaded(x)
@@ -113,7 +123,7 @@ def scaled_product(x, y):
         tile, width = loaded(source), source.shape[1] // 4
         numbers = nl.ndarray((source.shape[0], width), dtype=element, buffer=nl.sbuf)
         scales = nl.ndarray((source.shape[0], width), dtype=nl.uint8, buffer=nl.sbuf)
-        nisa.memset(scales, 0)
+        nisa.memset(scales, 1)
         nisa.quantize_mx(dst=numbers, src=tile, dst_scale=scales)
         words.append((numbers, scales))
     (a, scale_a), (b, scale_b) = words
@@ -123,7 +133,21 @@ def scaled_product(x, y):
     nisa.tensor_copy(result, product)
     bits = nl.ndarray(a.shape, dtype=nl.uint32, buffer=nl.shared_hbm)
     nisa.dma_copy(bits.view(nl.float8_e4m3fn_x4), a)
-    return stored(result), bits
+    return stored(result), bits, stored(scale_b)
+
+
+@nki.jit
+def decoded(words, scales, ones, one_scales, element):
+    """Products of words with words that hold one number: those of the first partition; and where they are numbers."""
+    a, b = loaded(ones.view(element)), loaded(words.view(element))
+    product = nl.ndarray((a.shape[1], b.shape[1]), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul_mx(dst=product, stationary=a, moving=b, stationary_scale=loaded(one_scales),
+                      moving_scale=loaded(scales))
+    limited = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(limited, product, op0=nl.minimum, operand0=1e9, op1=nl.maximum, operand1=-1e9)
+    is_number = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_tensor(is_number, product, product, nl.equal)
+    return stored(limited), stored(is_number)
 
 
 @nki.jit
