@@ -53,11 +53,11 @@ class CorpusTest(unittest.TestCase):
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
-                                                    "whole"]))
+                                                    "whole", "reached"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (19, 11))
-        self.assertEqual(found["reference"], {"agrees": 10, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (20, 12))
+        self.assertEqual(found["reference"], {"agrees": 11, "differs": 1, "not compared": 0})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -70,12 +70,12 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(self.rows["repeat"]["trips"], {"trips": 4})
 
     def test_cores(self):
-        """Programs that send to one another, and share HBM; what one of them gets from others is not followed."""
+        """Programs that send to one another, and share HBM; what one of them gets from others is an input."""
         row = self.rows["exchanged"]
         self.assertEqual((row["reference"]["state"], row["program"]), ("agrees", "0 of 2"))
         self.assertEqual(row["operations"], 8)
         if tally_program():
-            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "not followed"))
+            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
         self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
 
     def test_smallest_call(self):
@@ -119,6 +119,12 @@ class CorpusTest(unittest.TestCase):
         row = by_name(document)["part_of_another"]
         self.assertEqual((row["through"], row["reference"]["state"]), ("whole", "agrees"))
 
+    def test_through_a_function(self):
+        """Its test names no kernel, but loads a function whose module loads it."""
+        row = self.rows["reached"]
+        self.assertEqual((row["driver"], row["through"]), ("tests/test_parts.py", "entry"))
+        self.assertEqual(row["reference"]["state"], "agrees")
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -151,7 +157,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 19)
+        self.assertEqual(progress.count(": kept"), 20)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -169,7 +175,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (18, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (19, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

@@ -568,8 +568,9 @@ def _nonzero(call):
 
 
 def _received(call):
-    """What another program of the grid sends, while it receives the source (tracer.py)."""
-    return [(call.dst, Opaque("what another core sends", lambda _: call.received, call.read(call.src)))]
+    """What another program of the grid sends, while it receives the source (others.py)."""
+    call.read(call.src)
+    return [(call.dst, call.read(call.received))]
 
 
 # ---- The table ------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
         tracer.recorder.interner.only_run = only_run
         try:
             function = run(tracer)
-            block = tracer.recorder.finish()
+            block = tracer.finish()
             break
         except Uneven:
             # A number that later iterations make unknown was known in the first one: once more, without.

@@ -13,6 +13,7 @@ import numpy as np
 from .elements import ELEMENTS, find_element
 from .expressions import MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
+from .others import Messages, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
@@ -45,6 +46,7 @@ class Tracer:
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
         self.inputs, self.hbm, self.unknown = [], [], unknown
+        self.messages = Messages(self)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
     # ---- Memory
@@ -85,8 +87,8 @@ class Tracer:
     def share(self, memory, key):
         """Programs of a grid have one tensor in HBM, where each of them makes it."""
         if self.cores is not None:
-            memory.data = self.cores.shared.setdefault((key, memory.shape), memory.data)
-            memory.own = np.zeros(memory.size, bool)
+            memory.shared = self.cores.shared.setdefault((key, memory.shape), Shared(memory.data))
+            memory.data, memory.own = memory.shared.data, np.zeros(memory.size, bool)
 
     @property
     def rank(self):
@@ -97,12 +99,20 @@ class Tracer:
             refuse("'sendrecv' needs the other programs of the launch grid; 'tally-nki corpus' runs them")
         self._before_read(src)
         received = self.cores.exchange(self.rank, int(send_to_rank), int(recv_from_rank), pipe_id, np.array(src.read()))
-        return self.perform("sendrecv", True, (), dict(src=src, dst=dst, received=received))
+        self.recorder.obstacle("what another program sends is an input, one message after the other")
+        return self.perform("sendrecv", True, (), dict(src=src, dst=dst, received=self.messages.add(received, src.dtype)))
 
     def core_barrier(self, *_, **__):
         if self.cores is not None:
-            self.recorder.obstacle("'core_barrier' computes with what other cores write: one program is traced")
+            self.recorder.obstacle("one program is traced: what others write in HBM is there from the start")
             self.cores.barrier(self.rank)
+
+    def finish(self):
+        """The kernel as a block; what came from other programs is among the inputs."""
+        block = self.recorder.finish()
+        self.inputs += self.messages.finished()
+        self.inputs += [memory for memory in from_others(self.hbm) if not any(memory is mine for mine in self.inputs)]
+        return block
 
     # ---- Instructions
 

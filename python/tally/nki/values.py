@@ -206,7 +206,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved", "never_known", "own")
+                 "first", "version", "moved", "never_known", "own", "shared")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -224,6 +224,7 @@ class Memory:
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
         self.own = None  # of a tensor that other programs write, too: where this one has written
+        self.shared = None  # and what all of them have of it (others.py)
         self.producer = None  # the operation whose result this is, and nothing else
 
     def __del__(self):
@@ -288,11 +289,13 @@ class View:
             array[...] = values.reshape(self.shape) if values.size == array.size else values
 
     def _mark_own(self):
-        own = self.memory.own
-        if self.scattered is not None:
-            own[self.scattered] = True
-        else:
-            np.ndarray(self.shape, bool, own, self.offset, self.strides)[...] = True
+        for written in (self.memory.own, self.memory.shared.written):
+            if self.outside is not None:
+                written[self.scattered[~self.outside]] = True
+            elif self.scattered is not None:
+                written[self.scattered] = True
+            else:
+                np.ndarray(self.shape, bool, written, self.offset, self.strides)[...] = True
 
     def _array(self):
         data = self.memory.data

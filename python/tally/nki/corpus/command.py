@@ -103,10 +103,12 @@ class Walk:
         self.entered = {}  # kernels that a call was seen to reach
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
         self._note_all(drivers)
-        if any((kernel.file, kernel.name) not in self.calls and not kernel.broken for kernel in kernels):
-            # One that no driver names may be called by another kernel.
+        missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
+        if missing:
+            # One that no driver names may be called by what a driver imports.
+            imports = found.Imports(self.checkout, self.root)
             self._note_all([driver for driver in self.checkout.drivers if driver not in drivers
-                            and found.calls(self.root, driver, self.checkout.kernels)])
+                            and missing & imports.reached(driver)])
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0

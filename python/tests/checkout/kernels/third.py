@@ -42,3 +42,8 @@ def part_of_another(x):
 @nki.jit
 def whole(x):
     return part_of_another(x)
+
+
+@nki.jit
+def reached(x):
+    return behind_a_mistake(x)
