@@ -53,11 +53,11 @@ class CorpusTest(unittest.TestCase):
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
-                                                    "whole", "reached"]))
+                                                    "whole", "reached", "partly_written", "without_numbers"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (20, 12))
-        self.assertEqual(found["reference"], {"agrees": 11, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (22, 14))
+        self.assertEqual(found["reference"], {"agrees": 12, "differs": 1, "not compared": 1})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -125,6 +125,14 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual((row["driver"], row["through"]), ("tests/test_parts.py", "entry"))
         self.assertEqual(row["reference"]["state"], "agrees")
 
+    def test_unwritten(self):
+        """What nothing has written may be read, and is told; a call whose results are made of it comes last."""
+        row = self.rows["partly_written"]
+        if tally_program():
+            self.assertEqual((row["reference"]["state"], row["data"]["state"]), ("agrees", "yes"))
+            self.assertIn("reads tile[64, 0], which is not written yet", row["data"]["reason"])
+        self.assertEqual(self.rows["without_numbers"]["case"], "test_more_rows[0]")
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -157,7 +165,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 20)
+        self.assertEqual(progress.count(": kept"), 22)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -175,7 +183,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (19, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (21, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

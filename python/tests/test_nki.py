@@ -277,7 +277,7 @@ class MoreTest(KernelTest):
         x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
         traced = trace("more", "rows_by_table", x=x, table=table)
         self.check(traced, {"out": x[table[:, 0]]})
-        self.assertEqual(statement(traced, "dma_copy", 1)["computes"], "gather(r0, r1)")
+        self.assertEqual(statement(traced, "dma_copy", 1)["computes"], "gather(r0, reshape(r1, [128]))")
 
 
 class ChipTest(KernelTest):
@@ -431,6 +431,29 @@ class ChipTest(KernelTest):
                          {"an address that only a run knows: the tile is 'X[@]'"})
 
 
+    def test_expert(self):
+        """What is read or written at an address from memory is whole rows, or one element of two indices."""
+        weights = support.random(4, 32, 24)
+        traced = trace("chip", "expert", weights=weights, chosen=one(2))
+        want = np.zeros((40, 16), np.float32)
+        want[2:34, 8:] = weights[2, :, 8:16]
+        self.check(traced, {"out": want.reshape(80, 8)})
+        self.assertEqual(traced.summary.regrouped, [("weights", (128, 24)), ("out", (80, 8))])
+        self.assertIn("  in other rows: weights as [128, 24], out as [80, 8]\n", traced.summary.text())
+
+    def test_neighbours(self):
+        x = support.random(8, 6, 4)
+        traced = trace("chip", "neighbours", x=x)
+        self.check(traced, {"out": x[:, :-2] + x[:, 1:-1] + x[:, 2:]})
+        self.assertEqual(traced.summary.regrouped, [("x", (48, 4))])
+
+    def test_nonzero_in_wide_rows(self):
+        x = np.random.default_rng(1).integers(0, 2, (16, 1100)).astype(np.float32)
+        traced = trace("chip", "nonzero", x=x)
+        self.check(traced, {})
+        self.assertEqual(traced.expected["out"][0, -1], x[0].sum())
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 
@@ -506,8 +529,7 @@ class DynamicTest(KernelTest):
         traced = trace("dynamic", "gathered", x=x, where=where, n=one(3))
         load = statement(traced, "dma_copy", 2)
         self.assertEqual(load["reads"], ["x[@]", "start[total(i) mod 2, 0:1, 0:1]"])
-        at = "32 * index([128, 32], 0) + index([128, 32], 1) + 32 * reshape(r1, [1, 1])"
-        self.assertEqual(load["computes"], f"gather(r0, floor(({at}) / 32), mod({at}, 32))")
+        self.assertEqual(load["computes"], "gather(r0, index([128], 0) + reshape(r1, [1]))")
         self.assertTrue((traced.expected["out"][:384] == np.concatenate([x[256:384], x[:128], x[128:256]])).all())
         self.check(traced, {})
         self.other_trips("gathered", traced, (0, 1, 4), x=x, where=where)

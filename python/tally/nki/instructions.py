@@ -18,8 +18,8 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from . import blocks
-from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
-                          Stacked, Transpose, Whole, find_operator, find_reduction)
+from .expressions import (OPERATORS, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
+                          Stacked, Transpose, Whole, find_operator, find_reduction, stacked)
 from .refusal import Refusal
 from .values import Register, View, limited, reshaped, split
 
@@ -132,8 +132,6 @@ def _copy(call):
         outside = call.src.outside
         return [(call.dst, Opaque("a copy that skips what is outside", lambda x, old: np.where(
             outside.reshape(x.shape), old.reshape(x.shape), x), call.read(call.src), call.read(call.dst)))]
-    if isinstance(call.src, View) and call.src.gathers_rows():
-        return [(call.dst, Gather(call.read(call.src), call.read(call.src.sources[-1])))]
     return [(call.dst, call.read(call.src))]
 
 
@@ -541,30 +539,35 @@ def _aggregated(call):
 
 
 _CORE_PARTITIONS = 16  # of one core of gpsimd, of which the first one counts
+_MOST_FOUND = 1024  # numbers that 'find' looks for in a row
 
 
 def _nonzero(call):
     """In the first partition of each core: the places that are not 0, then padding, and last how many."""
     offset, padding = int(call.index_offset or 0), -1 if call.padding_val is None else int(call.padding_val)
     src, dst = (_as_rows(view)[slice(0, None, _CORE_PARTITIONS)] for view in (call.src, call.dst))
-    (count, width), size = src.shape, list(dst.shape)
+    (count, width), length = src.shape, dst.shape[1] - 1
+    if width > length:
+        raise Refusal(f"'nonzero_with_count' of rows of {width} needs {width + 1} places, not {length + 1}")
 
     def nonzero(x):
-        result = np.full(dst.shape, padding, np.int64)
+        result = np.full((count, length), padding, np.int64)
         for row, numbers in enumerate(x):
             places = np.flatnonzero(numbers)
             result[row, :len(places)] = places + offset
-            result[row, -1] = len(places)
         return result
 
-    if width > size[1] - 1:
-        raise Refusal(f"'nonzero_with_count' of rows of {width} needs {width + 1} places, not {size[1]}")
-    # Each number that is not 0 has a rank; the rank of the k-th place is looked for.
+    # Each number that is not 0 has a rank; the rank of the k-th place is looked for, in pieces of the row.
+    piece = next(n for n in range(min(length, _MOST_FOUND), 0, -1) if length % n == 0)
     ranks = "select({0} != 0, scan(*, +, 1, {0} != 0, 0), 0)"
-    place = f"find({ranks}, index({size}, 1) + 1)"
+    pieces = [f"reshape(find({ranks}, index({[count, piece]}, 1) + {1 + piece * k}), {[count, 1, piece]})"
+              for k in range(length // piece)]
+    place = f"reshape({stacked(pieces, 1, 3)}, {[count, length]})"
     row = f"select({place} < 0, {padding}, {place} + {offset})"
-    template = f"select(index({size}, 1) == {size[1] - 1}, reshape(sum({{0}} != 0), {[count, 1]}), {row})"
-    return [(dst, Function("nonzero", nonzero, template, lambda _: dst.shape, call.read(src)))]
+    x = call.read(src)
+    return [(dst[:, 0:length], Function("nonzero", nonzero, row, lambda _: (count, length), x)),
+            (dst[:, length:], Function("count", lambda x: np.count_nonzero(x, axis=1)[:, None],
+                                       f"reshape(sum({{0}} != 0), {[count, 1]})", lambda _: (count, 1), x))]
 
 
 def _received(call):

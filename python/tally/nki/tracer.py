@@ -7,6 +7,7 @@ the first generation are handled here as well: `dst[...] = nisa.op(...)` makes t
 """
 
 from functools import lru_cache
+from math import gcd
 
 import numpy as np
 
@@ -30,22 +31,33 @@ def _names(text):
 
 
 class Again(Exception):
-    """Something was put off in vain: the kernel is to be run again, with these places in `unknown`."""
+    """The kernel is to be run again, with what was found added to these notes."""
 
-    def __init__(self, places):
+    def __init__(self, unknown=(), rows=()):
         super().__init__("once more")
-        self.places = places
+        self.unknown, self.rows = unknown, rows
+
+
+class Notes:
+    """What earlier runs of the kernel have found: places whose memories count as depending on inputs from the start,
+    and the length of the rows of tensors that the kernel which is written has in another shape."""
+
+    def __init__(self):
+        self.unknown, self.rows = set(), {}
+
+    def take(self, again):
+        self.unknown.update(again.unknown)
+        self.rows.update(again.rows)
 
 
 class Tracer:
-    """`unknown` holds places whose memories count as depending on inputs from the start; zeros are
-    written there at once."""
+    """`notes`: of earlier runs. Where memories count as depending on inputs, zeros are written at once."""
 
-    def __init__(self, limits=Limits(), progress=None, grid=(), program=(), unknown=()):
+    def __init__(self, limits=Limits(), progress=None, grid=(), program=(), notes=None):
         self.recorder = Recorder(limits, progress)
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
-        self.inputs, self.hbm, self.unknown = [], [], unknown
+        self.inputs, self.hbm, self.notes = [], [], notes or Notes()
         self.messages = Messages(self)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
@@ -70,7 +82,10 @@ class Tracer:
         memory = Memory(shape, kind, str(space), modern, family, coordinates, self, data)
         if memory.space == "hbm":
             self.hbm.append(memory)
-        if place in self.unknown:
+            row = self.notes.rows.get(_identity(memory))
+            if row is not None:
+                family.shape, family.regrouped = (memory.size // row, row), True
+        if place in self.notes.unknown:
             memory.known, memory.never_known = False, True
         return whole(memory)
 
@@ -160,6 +175,7 @@ class Tracer:
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
+        self._regroup(reads, targets)
         values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
@@ -257,6 +273,31 @@ class Tracer:
                 self.recorder.obstacle("an address that only a run knows: the tile is 'X[@]'",
                                        operation.place)
 
+    def _regroup(self, reads, targets):
+        """Tensors get rows of another length if only then it can be said which of them are meant."""
+        if self.recorder.interner.only_run:
+            return
+        for view, is_read in [*((view, True) for view in reads), *((view, False) for view in targets)]:
+            memory = view.memory
+            if memory.space != "hbm" or memory.coordinates or not (view.is_indirect() or is_read and _gathered(view)):
+                continue
+            row = self._row(view, is_read)
+            if row is not None and memory.size // row <= _MOST_ROWS and self.notes.rows.get(_identity(memory)) != row:
+                raise Again(rows={_identity(memory): row})
+
+    def _row(self, view, is_read):
+        """How long rows have to be; None if they are right, or none are."""
+        memory, sources = view.memory, {id(source): 0 for source in view.sources}
+        shapes = [memory.family.shape]
+        if is_read and _identity(memory) not in self.notes.rows:
+            shapes.append((memory.size // memory.shape[-1], memory.shape[-1]))
+        common = gcd(view.common_row(), self.notes.rows.get(_identity(memory), 0))
+        for shape in [*shapes, (memory.size // common, common)]:
+            pattern = view.pattern(sources, shape)
+            if pattern is not None and (is_read or pattern.whole):
+                return None if shape is shapes[0] else shape[1]
+        return None
+
     def _note_known(self, row, call, reads, targets):
         known = all(view.memory.known for view in reads) and not any(
             view.unknown for view in [*reads, *targets])
@@ -336,12 +377,12 @@ class Tracer:
         if memory.set_parts is None or not memory.set_parts.any():
             self.perform("memset", True, (whole(memory), 0.0))
         elif not memory.set_parts.all():
-            raise Again({memory.family.place})
+            raise Again(unknown={memory.family.place})
 
     def zeros(self, shape, element, space, modern, name=None):
         view = self.allocate(shape, element, space, modern, name)
         view.memory.data[...] = 0
-        if view.memory.space == "psum" and view.memory.family.place not in self.unknown:
+        if view.memory.space == "psum" and view.memory.family.place not in self.notes.unknown:
             view.memory.zero = True
         else:
             self.perform("memset", True, (view, 0.0))
@@ -453,6 +494,19 @@ class Tracer:
         self.recorder.add(Operation("register_store", "sync", "sync", None, (), here(),
                                     [("w", dst, None)]))
         self.last = None
+
+
+_MOST_ROWS = 2**24  # an index is an f32
+
+
+def _identity(memory):
+    """Which tensor in HBM this is, in each run of the kernel."""
+    return memory.family.place, memory.family.name, memory.shape
+
+
+def _gathered(view):
+    """Whether an input has to be gathered: the view is not a box of it."""
+    return view.memory.first is not None and not view.memory.written and not view.box().exact
 
 
 class _Named:

@@ -17,20 +17,22 @@ from typing import NamedTuple, Optional
 from . import rollup
 from .places import here
 from .refusal import Refusal
+from .values import row_of
 
 
 _NUMBERS = re.compile(r"[-_]?\d+")
 
 
 class Family:
-    """The allocations of one line; `loops` are those around it, outermost first."""
+    """The allocations of one line; `loops` are those around it, outermost first. `shape` is that of the document,
+    which may have other rows than the kernel's."""
 
-    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents")
+    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents", "regrouped")
 
     def __init__(self, name, loops, shape, element, space, place):
         self.name, self.loops, self.shape = name, loops, shape
         self.element, self.space, self.place = element, space, place
-        self.extents = [0] * len(loops)
+        self.extents, self.regrouped = [0] * len(loops), False
 
 
 class Tile(NamedTuple):
@@ -152,8 +154,8 @@ class Recorder:
                 numbers += box.firsts
                 kinds += [rollup.PLAIN] * len(box.firsts)
             if pattern is not None:
-                numbers.append(view.base)
-                kinds.append(rollup.PLAIN)
+                numbers += divmod(view.base, row_of(family.shape))
+                kinds += [rollup.PLAIN, rollup.PLAIN]
             if role == "a":
                 numbers.append(flag)
                 kinds.append(rollup.FLAG)

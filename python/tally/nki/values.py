@@ -9,7 +9,7 @@ on inputs is not `known`, and a view at such an address is `unknown`, so its til
 """
 
 from itertools import combinations, product
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -180,16 +180,38 @@ def limited(view, shape, limits):
 
 
 class Pattern(NamedTuple):
-    """The elements of a view that is not a box, or whose address comes from memory.
+    """The elements of a view that is not a box, or whose address comes from memory, in rows of its buffer.
 
-    They are those at an offset, plus a stride times the index along each axis, plus `unit` times a number of the
-    `source`-th tile that is read."""
+    An element's row and column are those of the first element, plus a step for each axis times the index along it,
+    plus `unit` times a number of the `source`-th tile that is read. `whole`: the last axis is that of whole rows."""
 
     shape: tuple
-    strides: tuple
+    steps: tuple  # of each axis, in rows and in columns
     source: Optional[int]
-    unit: int
-    rows: bool  # each partition has a number of its own
+    unit: tuple
+    each: bool  # each partition has a number of its own
+    whole: bool
+
+
+def _in_rows(row, first, shape, strides):
+    """Shape, steps, and whether the last axis is whole rows; None if it cannot be said by rows and columns."""
+    run, lead = 1, len(shape)
+    while lead and (shape[lead - 1] == 1 or strides[lead - 1] == run):
+        lead -= 1
+        run *= shape[lead]
+    if run % row == 0:
+        rows = (run // row,) if run > row or not lead else ()
+        shape, strides = (*shape[:lead], *rows, row), (*strides[:lead], *(row for _ in rows), 1)
+    steps = tuple(divmod(stride, row) if stride > 0 else (stride, 0) for stride in strides)
+    if min(strides, default=0) < 0 or first % row + sum(step * (count - 1) for (_, step), count in zip(steps, shape)) >= row:
+        return None
+    whole = run % row == 0 and first % row == 0 and not any(step for _, step in steps[:-1])
+    return tuple(shape), steps, whole
+
+
+def row_of(shape):
+    """Elements in a row of a buffer."""
+    return prod(shape[1:])
 
 
 # ---- Memories -------------------------------------------------------------------------------
@@ -308,7 +330,7 @@ class View:
                    f"'{self.name}' of shape {list(self.memory.shape)}")
 
     def box(self):
-        return locate(self.memory.shape, self.offset, self.shape, self.strides)
+        return locate(self.memory.family.shape, self.offset, self.shape, self.strides)
 
     def parts(self, axis):
         """One view for each place along an axis, which stays."""
@@ -467,6 +489,8 @@ class View:
 
     def _scattered(self, by, unit, offset, shape, strides):
         """Each partition at an address of its own, from `by`."""
+        if by.size > shape[0] == by[0:shape[0]].size:
+            by = by[0:shape[0]]
         index = offset + np.asarray(by.read()).reshape(-1)[:shape[0]].astype(np.int64) * unit
         for count, stride in zip(shape[1:], strides[1:]):
             index = index[..., None] + np.arange(count) * stride
@@ -483,23 +507,36 @@ class View:
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
         return self.scattered is None and not 0 <= first <= last < self.memory.size
 
-    def pattern(self, sources):
+    def pattern(self, sources, shape=None):
         """For `tree.Tile`; `sources` has the numbers of the tiles that are read for addresses. None if no pattern
-        says it."""
+        says it, of the tensor in this shape or in that of its family."""
         if self.outside is not None or len(self.sources) > 1 or self.unknown and not self.sources:
             return None
-        source = sources.get(id(self.sources[0])) if self.sources else None
-        if self.scattered is not None:
-            return Pattern(self.shape, (0, *self.strides[1:]), source, self.unit, True)
-        once = tuple(1 if s == 0 else n for n, s in zip(self.shape, self.strides))
-        return Pattern(self.shape if self.unknown else once, self.strides, source, self.unit, False)
+        shape = shape or self.memory.family.shape
+        row, source = row_of(shape), sources.get(id(self.sources[0])) if self.sources else None
+        strides = self.strides if self.scattered is None else (0, *self.strides[1:])
+        found = _in_rows(row, self.base, self.shape, strides)
+        if found is None or self.sources and not self._column_fits(row):
+            return None
+        counts, steps, whole = found
+        whole = whole and self.unit % row == 0
+        if not whole and len(shape) != 2:
+            return None
+        return Pattern(counts, steps, source, divmod(self.unit, row), self.scattered is not None, whole)
 
-    def gathers_rows(self):
-        """Whether each partition is a whole row of the memory, at an index from memory."""
-        row = self.memory.shape[1:]
-        return (self.scattered is not None and len(self.sources) == 1 and self.offset == 0
-                and self.shape[1:] == row and self.strides[1:] == row_major(row)
-                and self.sources[0].size == self.shape[0])
+    def _column_fits(self, row):
+        """Whether the part of the address that is from memory leads to no other row by its column."""
+        return self.unit % row == 0 or self.unit < row and (
+            self.base % row + self.unit * int(np.max(self.sources[0].read())) < row)
+
+    def common_row(self):
+        """The longest row in which the view is whole rows, whatever its address from memory is."""
+        run, lead = 1, self.ndim
+        while lead and (self.shape[lead - 1] == 1 or self.strides[lead - 1] == run):
+            lead -= 1
+            run *= self.shape[lead]
+        others = self.strides[1 if self.scattered is not None else 0:lead]
+        return gcd(run, self.base, self.unit, self.memory.size, *others)
 
     def vector_select(self, dim, vector_offset):
         shape = (vector_offset.shape[0],) + self.shape[1:]

@@ -187,6 +187,30 @@ def windows(x):
 
 
 @nki.jit
+def expert(weights, chosen):
+    """Columns 8 to 15 of one matrix of several, by a number in memory, go to the right half of rows from there on."""
+    number, tile = loaded(chosen), nl.ndarray((32, 8), dtype=weights.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, weights.ap([[24, 32], [1, 8]], offset=8, scalar_offset=number, indirect_dim=0))
+    out = nl.ndarray((40, 16), dtype=weights.dtype, buffer=nl.shared_hbm)
+    empty = nl.ndarray((40, 16), dtype=weights.dtype, buffer=nl.sbuf)
+    nisa.memset(empty, 0.0)
+    nisa.dma_copy(out, empty)
+    nisa.dma_copy(out.ap([[16, 32], [1, 8]], offset=8, scalar_offset=number, indirect_dim=0), tile)
+    return out
+
+
+@nki.jit
+def neighbours(x):
+    """Sums of three rows of each matrix, which overlap, loaded as they are from three axes."""
+    count, rows, columns = x.shape
+    tile = nl.ndarray((count, rows - 2, 3, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x.ap([[rows * columns, count], [columns, rows - 2], [columns, 3], [1, columns]]))
+    sums = nl.ndarray((count, rows - 2, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_reduce(dst=sums, op=nl.add, data=tile, axis=2)
+    return stored(sums)
+
+
+@nki.jit
 def tokens(x, table, start):
     """Half of the columns of rows by a table, from a row on that is in memory; what comes out goes to other rows."""
     places, first = loaded(table), loaded(start)

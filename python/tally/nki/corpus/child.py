@@ -15,6 +15,8 @@ import time
 import traceback
 from typing import NamedTuple
 
+import numpy as np
+
 from ..command import save
 from ..document import as_text
 from ..loops import hooks
@@ -184,8 +186,13 @@ def _traced(order):
                 said["file"] = _below(said["file"], place.root)
         return {**answer, "summary": summary, "trips": _trips(watcher.traced.nodes),
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
-                "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
+                "has_numbers": _has_numbers(watcher.traced), "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
                 "problem": None}
+
+
+def _has_numbers(traced):
+    """Whether any result is a number, and not made of what nothing has written."""
+    return any(np.isfinite(array).any() for array in traced.expected.values())
 
 
 def _find_and_run(name, place):

@@ -100,7 +100,7 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
-        self.entered = {}  # kernels that a call was seen to reach
+        self.entered, self.failed = {}, {}  # by call: the kernels that it was seen to reach, and what became of it
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
         self._note_all(drivers)
         missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
@@ -182,7 +182,7 @@ class Walk:
         mine = self.users.get(kernel.id) or self.users.get(kernel.name)
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
-        depends = json.dumps([mine, calls[:TRIES]], sort_keys=True)
+        depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
         path = folder / "result.json"
         entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
         if entry is None:
@@ -211,16 +211,19 @@ class Walk:
             calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
                       "user": mine}]
         too_much = None  # the size of a call that took too much; none that is larger is tried
-        first = None  # a call that was traced, and whose result was compared with nothing
-        for number, call in enumerate(_spread(calls)):
-            if first is not None and number >= COMPARED_TRIES:
+        first, has_numbers = None, False  # a call that was traced, and whose result was compared with nothing
+        tried = 0
+        for call in _spread(calls):
+            if tried == TRIES or has_numbers and tried >= COMPARED_TRIES:
                 break
-            if too_much is not None and call["size"] >= too_much:
+            if too_much is not None and call["size"] >= too_much or self._misses(kernel, call):
                 continue
+            tried += 1
             answer = self._trace(kernel, call, folder)
             entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
-            if answer.get("problem") is None and not answer["comparisons"]:
-                first = first or call
+            if answer.get("problem") is None and not (answer["comparisons"] and answer["has_numbers"]):
+                if first is None or answer["has_numbers"] and not has_numbers:
+                    first, has_numbers = call, answer["has_numbers"]
                 continue
             if answer.get("problem") is None:
                 return self._measured(entry, answer, call, failed, folder)
@@ -231,7 +234,7 @@ class Walk:
             answer = self._trace(kernel, first, folder)  # once more, since the folder has another one's
             if answer.get("problem") is None:
                 return self._measured(entry, answer, first, failed, folder)
-        problem = failed[0] if failed else self._no_call(kernel)
+        problem = failed[0] if failed else self._no_call(kernel) if not calls else _MISSED
         return {**entry, "state": "not traced", "problem": problem, "failed_before": failed[1:]}
 
     def _measured(self, entry, answer, call, failed, folder):
@@ -240,17 +243,22 @@ class Walk:
                                    answer["summary"]["obstacles"])}
 
     def _trace(self, kernel, call, folder):
-        which = call["driver"], call["case"], call["ordinal"]
-        if call["through"] and which in self.entered and [kernel.file, kernel.name] not in self.entered[which]:
-            return {"problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
+        if _which(call) in self.failed:
+            return self.failed[_which(call)]
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
         answer = self._child(order, folder)
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
             return {"problem": {"kind": kind, "text": answer["limit"]}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
-            self.entered[which] = answer["entered"]
+            self.entered[_which(call)] = answer["entered"]
+        elif call["through"]:
+            self.failed[_which(call)] = answer
         return answer
+
+    def _misses(self, kernel, call):
+        """Whether the call was seen not to reach the kernel."""
+        return bool(call["through"]) and [kernel.file, kernel.name] not in self.entered.get(_which(call), [[kernel.file, kernel.name]])
 
     def _no_call(self, kernel):
         """Why there are no arguments."""
@@ -268,6 +276,13 @@ class Walk:
         results.write(self.output / "corpus.html", page.html(document))
         self.say(page.summary_line(document))
         self.say(f"written: {self.output / 'corpus.html'}")
+
+
+_MISSED = {"kind": "raised", "text": "no call that was traced reaches it"}
+
+
+def _which(call):
+    return call["driver"], call["case"], call["ordinal"]
 
 
 def _entry(kernel):
@@ -294,15 +309,16 @@ def _reference(comparisons, why_not):
 
 
 def _spread(calls):
-    """The smallest call of each driver, then one of each size, then the others."""
+    """The smallest call of each driver, then of each test, then one of each size, then the others."""
     chosen = []
-    for key in ("driver", "size", "case"):
-        seen = {call[key] for call in chosen}
+    for key in (lambda call: call["driver"], lambda call: (call["driver"], call["case"].split("[")[0]),
+                lambda call: call["size"], _which):
+        seen = {key(call) for call in chosen}
         for call in calls:
-            if call[key] not in seen:
-                seen.add(call[key])
+            if key(call) not in seen:
+                seen.add(key(call))
                 chosen.append(call)
-    return chosen[:TRIES]
+    return chosen
 
 
 def _end(process):

@@ -15,8 +15,9 @@ from ..elements import stored
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
 
-# How far sums in another order may be off, relative to the largest number, by the narrowest element type.
-_TOLERANCE = {"f32": 1e-5, "f16": 1e-3, "bf16": 4e-3, "fp8": 6.25e-2, "fp8_e4m3fn": 6.25e-2, "fp8_e5m2": 0.125}
+# How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
+# rounded to the neighbour, one unit in the last place.
+_TOLERANCE = {"f32": 1e-5, "f16": 2**-10, "bf16": 2**-7, "fp8": 2**-3, "fp8_e4m3fn": 2**-3, "fp8_e5m2": 2**-2}
 
 
 def find_program():
@@ -116,8 +117,10 @@ def _data(tally, obstacles):
         return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
                                             "reason": f"{worst:.1e} off NumPy"}
     if status != 0:
-        fault = next((line.strip() for line in text.splitlines() if "not written" in line), _first_line(text))
-        return {"state": "no", "error": worst, "allowed": allowed, "reason": fault}
+        fault = next((line.strip() for line in text.splitlines() if "not written" in line), None)
+        # The kernel may read what nothing has written, and make nothing of it that is in its results.
+        sound = fault is not None and "all of memory is as after the sequential run" in text
+        return {"state": "yes" if sound else "no", "error": worst, "allowed": allowed, "reason": fault or _first_line(text)}
     return {"state": "yes", "error": worst, "allowed": allowed}
 
 

@@ -23,7 +23,7 @@ from ..elements import find_element
 from ..modules import Kernel
 from ..refusal import Refusal
 from ..trace import Raised, call, place_of_function, traced
-from ..tracer import Again, Tracer
+from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
 from .cores import Cores, Stuck
@@ -163,11 +163,11 @@ class Watcher:
         wants_torch = any(_is_tensor(value) for value in _leaves(given))
         grid = tuple(max(1, int(extent)) for extent in grid)
         others = list(np.ndindex(*grid))[1:]
-        unknown, views = {program: set() for program in others}, None
+        notes, views = {program: Notes() for program in others}, None
 
         def run(first):
             nonlocal views
-            tracers = [first] + [Tracer(self.target.limits, None, grid, program, unknown[program])
+            tracers = [first] + [Tracer(self.target.limits, None, grid, program, notes[program])
                                  for program in others]
             if not others:
                 views = self._program(function, given, first)
@@ -179,8 +179,8 @@ class Watcher:
             results, errors = cores.run([lambda t=tracer: self._program(function, given, t) for tracer in tracers])
             for program, error in zip(others, errors[1:]):
                 if isinstance(error, Again):
-                    unknown[program] |= error.places
-                    raise Again(set())
+                    notes[program].take(error)
+                    raise Again
             for error in sorted(filter(None, errors), key=lambda error: isinstance(error, Stuck)):
                 raise error
             views = results[0]

@@ -47,3 +47,25 @@ def whole(x):
 @nki.jit
 def reached(x):
     return behind_a_mistake(x)
+
+
+@nki.jit
+def partly_written(x):
+    """Half of a tile is loaded, all of it is computed with, and the first half is stored."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((2 * x.shape[0], x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[0:x.shape[0]], src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+    nisa.dma_copy(dst=out, src=tile[0:x.shape[0]])
+    return out
+
+
+@nki.jit
+def without_numbers(x, rows):
+    """Stores what nothing has written, if there are few rows."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    if rows > 32:
+        nisa.dma_copy(dst=tile, src=x)
+    nisa.dma_copy(dst=out, src=tile)
+    return out

@@ -4,7 +4,7 @@ import enum
 
 import numpy as np
 import pytest
-from kernels.third import compared_later, for_a_newer_chip, whole
+from kernels.third import compared_later, for_a_newer_chip, partly_written, whole, without_numbers
 
 
 class Platform(enum.Enum):
@@ -31,3 +31,16 @@ def test_with_reference():
 def test_whole():
     x = np.random.rand(64, 32).astype(np.float32)
     np.testing.assert_array_equal(whole(x), x)
+
+
+def test_partly_written():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_array_equal(partly_written(x), 2 * x)
+
+
+def test_few_rows():
+    without_numbers(np.zeros((32, 32), np.float32), 32)
+
+
+def test_more_rows():
+    without_numbers(np.zeros((64, 32), np.float32), 64)
