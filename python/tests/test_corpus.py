@@ -53,11 +53,11 @@ class CorpusTest(unittest.TestCase):
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
-                                                    "whole", "reached", "partly_written", "without_numbers"]))
+                                                    "whole", "reached", "partly_written", "without_numbers", "words"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (22, 14))
-        self.assertEqual(found["reference"], {"agrees": 12, "differs": 1, "not compared": 1})
+        self.assertEqual((found["kernels"], found["traced"]), (23, 15))
+        self.assertEqual(found["reference"], {"agrees": 13, "differs": 1, "not compared": 1})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -133,6 +133,12 @@ class CorpusTest(unittest.TestCase):
             self.assertIn("reads tile[64, 0], which is not written yet", row["data"]["reason"])
         self.assertEqual(self.rows["without_numbers"]["case"], "test_more_rows[0]")
 
+    def test_words(self):
+        """Words of four numbers are compared as numbers, whatever type the reference has for their bits."""
+        found = self.rows["words"]["reference"]
+        self.assertEqual((found["state"], found["error"]), ("agrees", 0))
+        self.assertTrue(1 < found["largest"] < 2)
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -165,7 +171,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 22)
+        self.assertEqual(progress.count(": kept"), 23)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -183,7 +189,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (21, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (22, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

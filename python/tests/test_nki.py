@@ -401,6 +401,16 @@ class ChipTest(KernelTest):
         want = [[x[row, index[row // 16 * 16 + k % 16, k // 16]] for k in range(48)] for row in range(32)]
         self.check(traced, {"out": np.array(want)})
 
+    def test_other_bits(self):
+        x = ELEMENTS["bfloat16"].fit(support.random(8, 6))
+        numbers = np.arange(8, dtype=np.int32) * 1234567 % 2**30
+        x[:, 4:] = (numbers.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(8, 2)
+        traced = trace_file(KERNELS / "chip.py", "other_bits", {"x": tensor(x, "bfloat16")}, keep_log=True)
+        pairs = x.reshape(8, 3, 2).transpose(1, 0, 2)
+        for got, want in zip(traced.expected.values(), (2 * pairs.reshape(3, 16), pairs[..., 1], numbers[:, None])):
+            np.testing.assert_array_equal(got, want)
+        self.check(traced, {})
+
     def test_added_up(self):
         x = support.random(512, 8)
         self.check(trace("chip", "added_up", x=x), {"out": x.reshape(4, 128, 8).sum(0)})

@@ -56,6 +56,9 @@ class Call:
             raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
                           f"'{str(view)[:40]}'")
         self.first = view if self.first is None else self.first
+        if view.wide > 1 or view.narrow > 1:
+            views, part = view.plain()
+            return other_bits(view, part, [self._read(plain, self._split(plain)) for plain in views])
         return self._read(view, self._split(view))
 
     @property
@@ -113,6 +116,31 @@ class Call:
         sizes = {"n": _row(view), "p": view.shape[0] if view.shape else 1,
                  "bytes": view.size * view.itemsize, **self.sizes}
         return self.row.cost.format(**sizes)
+
+
+def other_bits(view, part, reads):
+    """Numbers of 16 bits as words of 32, or the other way; the first one has the lower bits."""
+    if view.wide > 1:
+        text = "bitor(shr(bits({0}), 16), bits({1}))"
+        return Function("pairs", lambda low, high: (_bits(low) >> 16 | _bits(high)).view(view.dtype.dtype),
+                        f"frombits({text})" if view.dtype.is_float else text, lambda shape, _: shape, *reads)
+    halves = [Function(f"half {half}", lambda x, half=half: _half(x, half), text, lambda shape: shape, *reads)
+              for half, text in enumerate(("frombits(shl(bits({0}), 16))", "frombits(bitand(bits({0}), -65536))"))]
+    if part is not None:
+        return halves[part]
+    *lead, count = view.shape
+    parts = [f"reshape({half.template}, {[*lead, count // 2, 1]})" for half in halves]
+    return Function("halves", lambda x: np.stack([_half(x, 0), _half(x, 1)], axis=-1).reshape(view.shape),
+                    f"reshape({stacked(parts, view.ndim, view.ndim + 1)}, {list(view.shape)})", lambda _: view.shape, *reads)
+
+
+def _bits(x):
+    return np.ascontiguousarray(x, np.float32).view(np.uint32)
+
+
+def _half(x, half):
+    bits = _bits(x)
+    return (bits & np.uint32(0xFFFF0000) if half else bits << np.uint32(16)).view(np.float32)
 
 
 def _row(view):

@@ -210,6 +210,9 @@ class Tracer:
                 destination = new = self.allocate(shape, element, space, modern)
             if not isinstance(destination, View):
                 refuse(f"'{row.name}' writes to a tile, not to {type(destination).__name__}")
+            if destination.wide > 1 or destination.narrow > 1:
+                refuse(f"'{row.name}' writes to a view of '{destination.memory.element}' as '{destination.dtype}'; write "
+                       "to a tensor of that type")
             targets.append(destination)
         return targets, new
 

@@ -261,7 +261,7 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "base", "unit")
+                 "base", "unit", "wide", "narrow")
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
@@ -269,6 +269,7 @@ class View:
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
         self.base, self.unit = offset, 0  # the offset without what comes from memory, and the factor of that
         self.other = None  # the element type that its bits stand for, if it is not its memory's
+        self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
         self.outside = None  # of scattered elements: which have no place in the memory
 
     # What kernels ask of a tensor.
@@ -276,7 +277,7 @@ class View:
     buffer = property(lambda self: self.memory.space)
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: prod(self.shape))
-    itemsize = property(lambda self: self.memory.element.itemsize)
+    itemsize = property(lambda self: self.dtype.itemsize)
     name = property(lambda self: self.memory.family.name)
     base_tensor = property(lambda self: whole(self.memory))
 
@@ -347,6 +348,7 @@ class View:
         made = View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
                     self.sources + tuple(sources))
         made.other, made.unit = self.other, self.unit
+        made.wide, made.narrow = self.wide, self.narrow
         made.base = self.base + offset - self.offset
         return made
 
@@ -550,8 +552,38 @@ class View:
             made = self._with(self.offset, self.shape, self.strides)
             made.other = element
             return made
-        refuse(f"a view of '{self.memory.element}' as '{dtype}' is not modelled; copy to a tensor of "
-               "that type")
+        if element is None or (self.dtype.name, element.name) not in _VIEWS or not self._can_cast(element.itemsize):
+            refuse(f"a view of '{self.dtype}' as '{dtype}' is not modelled; copy to a tensor of that type")
+        have, want = self.itemsize, element.itemsize
+        made = self._with(self.offset * have // want, (*self.shape[:-1], self.shape[-1] * have // want),
+                          (*(stride * have // want for stride in self.strides[:-1]), 1))
+        made.other, made.wide, made.narrow = element, max(1, want // have), max(1, have // want)
+        return made
+
+    def _can_cast(self, size):
+        """Whether all that the view has side by side are whole elements of this size."""
+        numbers = (self.offset, self.shape[-1], *self.strides[:-1])
+        return self.wide == self.narrow == 1 and self.strides[-1] == 1 and not any(
+            number * self.itemsize % size for number in numbers)
+
+    def plain(self):
+        """Of a view of another element type: one for each of the memory's elements in one of its own, or one that has
+        each of them once, and which part of these it is (None: all, side by side)."""
+        if self.wide > 1:
+            return [View(self.memory, self.offset * self.wide + part, self.shape,
+                         tuple(stride * self.wide for stride in self.strides)) for part in range(self.wide)], None
+        if not any(stride % self.narrow for count, stride in zip(self.shape, self.strides) if count > 1):
+            return [View(self.memory, self.offset // self.narrow, self.shape,
+                         tuple(stride // self.narrow for stride in self.strides))], self.offset % self.narrow
+        *others, last = self.strides
+        if last != 1 or any(number % self.narrow for number in (self.offset, self.shape[-1], *others)):
+            refuse(f"{self!r}, a view of '{self.memory.element}', that begins or ends inside an element")
+        return [View(self.memory, self.offset // self.narrow, (*self.shape[:-1], self.shape[-1] // self.narrow),
+                     (*(stride // self.narrow for stride in others), 1))], None
+
+
+# Which element types may be looked at as which, by their bits.
+_VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
 
 
 def reshaped(shape, strides, wanted):

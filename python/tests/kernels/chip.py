@@ -79,6 +79,24 @@ def largest(x, table):
 
 
 @nki.jit
+def other_bits(x):
+    """Pairs of bf16 move as f32: the other way round, and are bf16 again, all of them and every other one; a whole
+    number in the last two columns."""
+    rows, columns = x.shape
+    pairs = nl.ndarray((rows, columns // 2), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(pairs, x.view(nl.float32))
+    turned = nl.ndarray((columns // 2, rows), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.nc_transpose(turned, pairs, engine=nisa.vector_engine)
+    every = nl.ndarray((columns // 2, 2 * rows), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(every, turned.view(nl.bfloat16), op0=nl.multiply, operand0=2.0)
+    second = nl.ndarray((columns // 2, rows), dtype=nl.bfloat16, buffer=nl.sbuf)
+    nisa.tensor_copy(second, turned.view(nl.bfloat16)[:, 1::2])
+    number = nl.ndarray((rows, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(number, x.ap([[columns // 2, rows], [1, 1]], offset=columns // 2 - 1, dtype=nl.int32))
+    return stored(every), stored(second), stored(number)
+
+
+@nki.jit
 def gathered_by_core(x, index):
     """Elements at the indices of the partition's core, which has them column by column."""
     tile, places = loaded(x), loaded(index)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..elements import find_element
+from ..elements import find_element, unpacked
 from ..modules import Kernel
 from ..refusal import Refusal
 from ..trace import Raised, call, place_of_function, traced
@@ -405,6 +405,7 @@ def _numbers(value):
 
 
 def _comparison(how, got, want, absolute, relative, to_largest):
+    got, want = _unpacked(got, want)
     got, want = _numbers(got), _numbers(want)
     said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False}
     if got.size != want.size:
@@ -419,6 +420,14 @@ def _comparison(how, got, want, absolute, relative, to_largest):
     worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
     return {**said, "passed": passed, "largest": largest, "error": worst,
             "unwritten": int(np.isnan(got[~np.isnan(want)]).sum()) if got.dtype.kind == "f" else 0}
+
+
+def _unpacked(got, want):
+    """Of words that hold several numbers, these; the reference has their bits, in words of any type."""
+    element = find_element(got.dtype) if isinstance(got, np.ndarray) else None
+    if element is None or not element.packed or not isinstance(want, np.ndarray) or want.itemsize != element.itemsize:
+        return got, want
+    return [unpacked(element, np.ascontiguousarray(words).view(element.dtype.str)) for words in (got, want)]
 
 
 def _watched(value):

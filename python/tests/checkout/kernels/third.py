@@ -69,3 +69,13 @@ def without_numbers(x, rows):
         nisa.dma_copy(dst=tile, src=x)
     nisa.dma_copy(dst=out, src=tile)
     return out
+
+
+@nki.jit
+def words(x):
+    """Words of four numbers, whose test has their bits."""
+    out = nl.ndarray(x.shape, dtype=nl.float8_e4m3fn_x4, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=nl.float8_e4m3fn_x4, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x.view(nl.float8_e4m3fn_x4))
+    nisa.dma_copy(dst=out, src=tile)
+    return out

@@ -1,10 +1,11 @@
 """Which call of several is taken: of a test that is skipped on one chip, and of one whose result is compared."""
 
 import enum
+import types
 
 import numpy as np
 import pytest
-from kernels.third import compared_later, for_a_newer_chip, partly_written, whole, without_numbers
+from kernels.third import compared_later, for_a_newer_chip, partly_written, whole, without_numbers, words
 
 
 class Platform(enum.Enum):
@@ -44,3 +45,8 @@ def test_few_rows():
 
 def test_more_rows():
     without_numbers(np.zeros((64, 32), np.float32), 64)
+
+
+def test_words(runner):
+    x = np.random.randint(0, 1 << 30, (64, 32)).astype(np.uint32) & 0x3F3F3F3F
+    runner.execute(types.SimpleNamespace(kernel=words, arguments={"x": x}, golden={"out": x.view(np.float32)}, rtol=0))
