@@ -150,7 +150,9 @@ class CorpusTest(unittest.TestCase):
             self.assertEqual(row["race"]["state"], "not run")
             return
         self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
-        self.assertEqual(self.rows["repeat"]["data"]["state"], "yes")
+        self.assertEqual(row["data"]["strategies"], ["per-loop", "barrier", "auto", "unrolled"])
+        self.assertEqual((self.rows["repeat"]["data"]["state"], self.rows["repeat"]["data"]["strategies"]),
+                         ("yes", ["per-loop", "barrier", "auto"]))
         self.assertEqual(row["dependences"]["exact"], row["dependences"]["all"])
         self.assertLess(row["latency"]["auto"]["us"], row["latency"]["barrier"]["us"])
         self.assertGreater(row["code"]["per-loop"]["instructions"], 0)
@@ -205,12 +207,14 @@ class CorpusTest(unittest.TestCase):
         path = self.folder / "mine.json"
         path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
             "unknown": {"arguments": {"x": "f32[128,32]"}},
-            "square": {"arguments": {"x": "f32[128,16]:1"}, "reference": "mine:same"},
+            "square": {"arguments": {"x": "bf16[128,16]:1"}, "reference": "mine:same"},
             "halves": {"arguments": {"x": "f32[128,16]"}, "reference": "mine:same"}}}), encoding="utf-8")
         _, _, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
         rows = by_name(document)
         self.assertEqual(rows["square"]["reference"]["state"], "agrees")
         self.assertEqual(rows["square"]["case"], "--arguments")
+        text = (self.folder / "user" / rows["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
+        self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
 
     def test_refused(self):
