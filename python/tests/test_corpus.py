@@ -53,11 +53,12 @@ class CorpusTest(unittest.TestCase):
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
-                                                    "whole", "reached", "partly_written", "without_numbers", "words"]))
+                                                    "whole", "reached", "partly_written", "without_numbers", "words",
+                                                    "chosen_by_a_member", "taken_in_turn"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (23, 15))
-        self.assertEqual(found["reference"], {"agrees": 13, "differs": 1, "not compared": 1})
+        self.assertEqual((found["kernels"], found["traced"]), (25, 17))
+        self.assertEqual(found["reference"], {"agrees": 15, "differs": 1, "not compared": 1})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -74,6 +75,10 @@ class CorpusTest(unittest.TestCase):
         row = self.rows["exchanged"]
         self.assertEqual((row["reference"]["state"], row["program"]), ("agrees", "0 of 2"))
         self.assertEqual(row["operations"], 8)
+        if tally_program():
+            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
+        row = self.rows["taken_in_turn"]
+        self.assertEqual((row["reference"]["state"], row["operations"]), ("agrees", 12))
         if tally_program():
             self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
         self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
@@ -139,6 +144,10 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual((found["state"], found["error"]), ("agrees", 0))
         self.assertTrue(1 < found["largest"] < 2)
 
+    def test_each_member(self):
+        """Of each member of an enumeration, the lightest set of parameters runs."""
+        self.assertEqual(self.rows["chosen_by_a_member"]["reference"]["state"], "agrees")
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -173,7 +182,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 23)
+        self.assertEqual(progress.count(": kept"), 25)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -191,7 +200,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (22, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (24, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

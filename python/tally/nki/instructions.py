@@ -604,6 +604,11 @@ def _received(call):
     return [(call.dst, call.read(call.received))]
 
 
+def _taken(call):
+    """What all programs have of a tensor after a barrier (others.py)."""
+    return [(call.dst, call.read(call.received))]
+
+
 # ---- The table ------------------------------------------------------------------------------
 
 _TAIL1 = ", mask, dtype, engine, name"
@@ -698,6 +703,7 @@ INSTRUCTIONS = {
         Instruction("bn_aggr", "vector", "bn_aggr(n={n})", "data" + _TAIL1, "dst, data" + _TAIL2,
                     _aggregated),
         Instruction("sendrecv", "gpsimd", "dma_copy(bytes={bytes})", "", "dst, src, received", _received),
+        Instruction("core_barrier", "gpsimd", "", "", "dst, received", _taken),
         Instruction("nonzero_with_count", "gpsimd", "iota(n={n})", "",
                     "dst, src, index_offset, padding_val" + _TAIL2, _nonzero),
     ]

@@ -1,7 +1,8 @@
 """What one program of a launch grid gets from the others, as inputs of the kernel that is written.
 
 One program is traced, so what others send or write is there from the start. Each line that receives has a buffer of
-messages, one after the other. Elements of a shared tensor that only others write are in that tensor.
+messages, one after the other. Elements of a shared tensor that others write are in that tensor, if this program sees
+no other number there. Where it does, a barrier takes all of the tensor from a message.
 """
 
 import numpy as np
@@ -16,6 +17,31 @@ class Shared:
 
     def __init__(self, data):
         self.data, self.written = data, np.zeros(data.size, bool)
+
+
+class Own:
+    """What one program has of a shared tensor.
+
+    `data`: its numbers as far as the program knows them, by what it wrote and by barriers. `first`: those that others
+    had written where the program saw them for the first time. `written`, `seen`: where it has written, or seen that."""
+
+    def __init__(self, shared):
+        self.shared = shared
+        self.data, self.first = np.full_like(shared.data, 0), np.full_like(shared.data, 0)
+        self.written, self.seen = np.zeros(shared.data.size, bool), np.zeros(shared.data.size, bool)
+
+    def look(self):
+        """At a barrier: whether there are other numbers than the program knows."""
+        data, known = self.shared.data.reshape(-1), self.data.reshape(-1)
+        new = self.shared.written & ~self.written & ~self.seen
+        self.first.reshape(-1)[new] = known[new] = data[new]
+        self.seen |= new
+        with np.errstate(invalid="ignore"):
+            changed = (known != data) & (self.written | self.seen) & ~((known != known) & (data != data))
+        return bool(changed.any())
+
+    def take(self):
+        self.data[...] = self.shared.data
 
 
 class Messages:
@@ -57,12 +83,13 @@ class Messages:
 
 
 def from_others(memories):
-    """Those tensors in which others have written what this program has not, with that as their first numbers."""
+    """Those tensors in which others have written before this program has, with that as their first numbers."""
     for memory in memories:
-        if memory.shared is None:
+        if memory.own is None:
             continue
-        theirs = (memory.shared.written & ~memory.own).reshape(memory.shape)
-        if theirs.any():
+        memory.own.look()  # what there was to see after the last barrier
+        seen = memory.own.seen.reshape(memory.shape)
+        if seen.any():
             blank = np.full_like(memory.data, np.nan if memory.element.is_float else 0)
-            memory.first = np.where(theirs, memory.data, blank if memory.first is None else memory.first)
+            memory.first = np.where(seen, memory.own.first, blank if memory.first is None else memory.first)
             yield memory

@@ -128,10 +128,10 @@ def _arrays(memories, buffers, which):
 
 
 def _numbers(memory, which):
-    """The numbers; at the end, those that this program has written, if other programs write, too."""
+    """The numbers; at the end, those that this program has written or taken, if other programs write, too."""
     numbers = getattr(memory, which)
-    if which != "first" and memory.own is not None and not memory.own.all():
-        numbers = np.where(memory.own.reshape(memory.shape), numbers, np.nan)
+    if which != "first" and memory.own is not None:
+        numbers = np.where(memory.own.written.reshape(memory.shape), memory.own.data, np.nan)
     return numbers.reshape(memory.family.shape)
 
 

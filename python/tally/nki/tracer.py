@@ -14,7 +14,7 @@ import numpy as np
 from .elements import ELEMENTS, find_element
 from .expressions import MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
-from .others import Messages, Shared, from_others
+from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
@@ -102,8 +102,8 @@ class Tracer:
     def share(self, memory, key):
         """Programs of a grid have one tensor in HBM, where each of them makes it."""
         if self.cores is not None:
-            memory.shared = self.cores.shared.setdefault((key, memory.shape), Shared(memory.data))
-            memory.data, memory.own = memory.shared.data, np.zeros(memory.size, bool)
+            shared = self.cores.shared.setdefault((key, memory.shape), Shared(memory.data))
+            memory.data, memory.own = shared.data, Own(shared)
 
     @property
     def rank(self):
@@ -121,6 +121,11 @@ class Tracer:
         if self.cores is not None:
             self.recorder.obstacle("one program is traced: what others write in HBM is there from the start")
             self.cores.barrier(self.rank)
+            for memory in self.hbm:
+                if memory.own is not None and not self.recorder.interner.only_run and memory.own.look():
+                    memory.own.take()
+                    message = self.messages.add(memory.data, memory.element)
+                    self.perform("core_barrier", True, (), dict(dst=whole(memory), received=message))
 
     def finish(self):
         """The kernel as a block; what came from other programs is among the inputs."""

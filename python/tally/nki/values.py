@@ -228,7 +228,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved", "never_known", "own", "shared")
+                 "first", "version", "moved", "never_known", "own")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -245,8 +245,7 @@ class Memory:
         self.first = None  # of an input: its numbers before the kernel ran
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
-        self.own = None  # of a tensor that other programs write, too: where this one has written
-        self.shared = None  # and what all of them have of it (others.py)
+        self.own = None  # of a tensor that other programs write, too: what this one has of it (others.py)
         self.producer = None  # the operation whose result this is, and nothing else
 
     def __del__(self):
@@ -298,30 +297,28 @@ class View:
         return self._array()
 
     def write(self, values):
-        if self.memory.own is not None:
-            self._array()  # refuses what leaves the tensor
-            self._mark_own()
         values = self.memory.element.fit(values)
+        self._put(self.memory.data, values)
+        own = self.memory.own
+        if own is not None:
+            self._put(own.data, values)
+            self._put(own.written, True)
+            self._put(own.shared.written, True)
+
+    def _put(self, numbers, values):
+        """Into an array of the memory's shape."""
         if self.outside is not None:
             there = ~self.outside
-            self.memory.data.reshape(-1)[self.scattered[there]] = values.reshape(self.shape)[there]
+            values = values.reshape(self.shape)[there] if np.ndim(values) else values
+            numbers.reshape(-1)[self.scattered[there]] = values
         elif self.scattered is not None:
-            self.memory.data.reshape(-1)[self.scattered] = values.reshape(self.shape)
+            numbers.reshape(-1)[self.scattered] = values.reshape(self.shape) if np.ndim(values) else values
         else:
-            array = self._array()
-            array[...] = values.reshape(self.shape) if values.size == array.size else values
+            array = self._array(numbers)
+            array[...] = values.reshape(self.shape) if np.size(values) == array.size else values
 
-    def _mark_own(self):
-        for written in (self.memory.own, self.memory.shared.written):
-            if self.outside is not None:
-                written[self.scattered[~self.outside]] = True
-            elif self.scattered is not None:
-                written[self.scattered] = True
-            else:
-                np.ndarray(self.shape, bool, written, self.offset, self.strides)[...] = True
-
-    def _array(self):
-        data = self.memory.data
+    def _array(self, data=None):
+        data = self.memory.data if data is None else data
         item = data.itemsize
         try:
             return np.ndarray(self.shape, data.dtype, data, self.offset * item,

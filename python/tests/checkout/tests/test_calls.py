@@ -5,7 +5,8 @@ import types
 
 import numpy as np
 import pytest
-from kernels.third import compared_later, for_a_newer_chip, partly_written, whole, without_numbers, words
+from kernels.third import (behind_a_mistake, chosen_by_a_member, compared_later, for_a_newer_chip, partly_written, whole,
+                           without_numbers, words)
 
 
 class Platform(enum.Enum):
@@ -27,6 +28,20 @@ def test_without_reference():
 def test_with_reference():
     x = np.random.rand(64, 32).astype(np.float32)
     np.testing.assert_array_equal(compared_later(x), x)
+
+
+class Which(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+@pytest.mark.parametrize("which, rows", [*((Which.SMALL, rows) for rows in range(33, 40)), (Which.LARGE, 64)])
+def test_chosen(which, rows):
+    if which is Which.LARGE:
+        x = np.random.rand(rows, 32).astype(np.float32)
+        np.testing.assert_array_equal(chosen_by_a_member(x), x)
+    else:
+        behind_a_mistake(np.zeros((rows, 32), np.float32))
 
 
 def test_whole():
