@@ -95,6 +95,7 @@ public:
     row.strategy = measured.name();
     row.loops = numLoops(written.kernel);
     row.offsets = offsetsOf(written.kernel);
+    row.trips = written.trips;
     Diagnostics diagnostics;
     if (measured.variant == Variant::Floor) {
       findFloor(written, row, diagnostics);

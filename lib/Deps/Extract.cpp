@@ -447,9 +447,10 @@ Extractor::Extractor() : impl(std::make_unique<Impl>()) {}
 Extractor::~Extractor() = default;
 
 /// Tiles that all move in their own way ask one question for each pair, a millisecond or two each;
-/// real kernels repeat a few.
+/// real kernels repeat a few. So time stays bounded, however large the kernel is.
 static size_t mostQuestions(const Kernel &kernel, const ExtractOptions &options) {
-  return options.mostQuestions.value_or(2048 + 8 * kernel.instrs.size());
+  constexpr size_t mostOfAny = 8192;
+  return options.mostQuestions.value_or(std::min(2048 + 8 * kernel.instrs.size(), mostOfAny));
 }
 
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {

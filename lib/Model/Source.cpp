@@ -16,6 +16,10 @@ std::string sourceText(const Kernel &kernel, Location where, std::string_view be
   return isElsewhere(kernel, where) ? std::string(before) + placeText(where, kernel.files) : "";
 }
 
+std::string anyPlaceText(const Kernel &kernel, Location where) {
+  return where.known() ? placeText(where, kernel.files) : "";
+}
+
 std::string sourceJson(const Kernel &kernel, Location where) {
   return isElsewhere(kernel, where) ? placeJson(where, kernel.files) : "";
 }

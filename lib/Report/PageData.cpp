@@ -114,7 +114,7 @@ private:
                     stringOf(operationName(kernel, timeline.code, engine, index)),
                     stringOf(isIssue ? kernel.nameOf(op.instr()) : std::string_view()),
                     stringOf(operation.valid() ? kernel.text(operation) : std::string_view()),
-                    stringOf(sourceText(kernel, originOf(kernel, timeline.code, op).place())),
+                    stringOf(anyPlaceText(kernel, originOf(kernel, timeline.code, op).place())),
                     stringOf(op.wait.valid() ? timeline.code.semaphores[op.wait].name : ""),
                     stringOf(reasons(op))});
     loops += loops.empty() ? "[" : ",[";

@@ -26,6 +26,7 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
                {"strategy", "strategy", -20, "  "},
                {"loops", ""},
                {"offsets", ""},
+               {"trips", ""},
                {"problem", ""},
                {"what", ""},
                {"normalized_latency", "latency", 9, ""},
@@ -45,7 +46,7 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
     Cell ratio = row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
                                     : Cell("-", Json(nullptr));
     table.add({namesKernels ? Cell(row.kernel) : Cell::hidden(row.kernel), row.strategy,
-               Cell::hidden(row.loops), Cell::hidden(row.offsets),
+               Cell::hidden(row.loops), Cell::hidden(row.offsets), Cell::hidden(row.trips),
                isMeasured ? Cell() : Cell::hidden(row.problem),
                row.what.empty() ? Cell() : Cell::hidden(row.what), orDash(isMeasured, ratio),
                orDash(isMeasured, wholeNanoseconds(row.latency)), orDash(isCode, row.codeBytes),
@@ -69,8 +70,9 @@ std::string problems(std::span<const BenchRow> rows, std::string_view bullet) {
 }
 
 std::string kernelLine(const BenchRow &row) {
-  return fmt::format("{}: {}, offsets {}\n", row.kernel, counted(row.loops, "loop"),
-                     fmt::join(row.offsets, ", "));
+  return fmt::format("{}: {}, offsets {}{}{}\n", row.kernel, counted(row.loops, "loop"),
+                     fmt::join(row.offsets, ", "), row.trips.empty() ? "" : "; trips ",
+                     fmt::join(row.trips, ", "));
 }
 
 /// A table for each kernel.

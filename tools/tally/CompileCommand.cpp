@@ -2,6 +2,7 @@
 
 #include "Certify.h"
 #include "HeldDeps.h"
+#include "Progress.h"
 #include "Result.h"
 #include "Session.h"
 
@@ -211,6 +212,7 @@ int CompileCommand::run() const {
       session.warnIdle(loaded.kernel, "--expand-barriers", "its code has no barriers");
     }
   }
+  nowDoing("writing the code");
   bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}, session) +
                                                   againText(commandOf(session)));
   if (!output.empty() || !listing) {

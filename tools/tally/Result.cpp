@@ -180,6 +180,12 @@ Json subjectJson(const Kernel &kernel, const Code &code, const Session &session)
   Json object = {{"kernel", kernel.text(kernel.name)},
                  {"strategy", toString(code.strategy)},
                  {"machine", session.machine().name}};
+  object.update(reasonsJson(code, session));
+  return object;
+}
+
+Json reasonsJson(const Code &code, const Session &session) {
+  Json object = Json::object();
   if (std::string_view reason = session.strategyReason(code.strategy); !reason.empty()) {
     object["strategy_not_given"] = reason;
   }

@@ -75,6 +75,9 @@ std::string machineText(const Session &session);
 std::string subjectText(const Kernel &kernel, const Code &code, const Session &session);
 Json subjectJson(const Kernel &kernel, const Code &code, const Session &session);
 
+/// Why strategy and machine are as they are, where they were not given.
+Json reasonsJson(const Code &code, const Session &session);
+
 /// The command that repeats what was found, or a run, whatever was chosen for it.
 std::string commandOf(const Session &session);
 std::string commandOf(const Session &session, const BoundRun &run);

@@ -160,10 +160,7 @@ private:
 
   /// What else the trace says of its run.
   std::string runFacts() const {
-    Json facts = Json::object();
-    if (!session.machineReason().empty()) {
-      facts["machine_not_given"] = session.machineReason();
-    }
+    Json facts = reasonsJson(subject.code, session);
     facts.update(valuesJson(bound));
     facts["seed"] = command.time.seed;
     facts["command"] = commandOf(session, bound);

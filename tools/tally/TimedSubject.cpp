@@ -35,7 +35,8 @@ SimOptions TimeOptions::simOptions(const Code &code) const {
 
 std::string TimeOptions::changesText() const {
   std::string text = settings.empty() ? "" : fmt::format("set: {}\n", fmt::join(settings, " "));
-  return seed == 0 ? text : text + fmt::format("seed: {}, delays of up to {}%\n", seed, jitter);
+  return text + (seed == 0 ? "seed: 0, no random delays\n"
+                           : fmt::format("seed: {}, delays of up to {}%\n", seed, jitter));
 }
 
 /// The runs that the floor goes through take some memory each.

@@ -285,6 +285,7 @@ std::vector<BenchRow> benchRows() {
   code.strategy = "per-loop";
   code.loops = 1;
   code.offsets = {"0", "2"};
+  code.trips = {"i=4"};
   code.latency = 1'500'000;
   code.normalized = 0.5;
   code.codeBytes = 640;
@@ -311,6 +312,7 @@ TEST(BenchTablesTest, jsonHasWhatWasMeasured) {
             {"strategy", "per-loop"},
             {"loops", 1},
             {"offsets", {"0", "2"}},
+            {"trips", {"i=4"}},
             {"normalized_latency", 0.5},
             {"latency_ns", 1500.0},
             {"code_bytes", 640},
@@ -327,13 +329,14 @@ TEST(BenchTablesTest, jsonHasWhatWasMeasured) {
             {"strategy", "unrolled"},
             {"loops", 0},
             {"offsets", Json::array()},
+            {"trips", Json::array()},
             {"problem", "trips are not constant"}};
   EXPECT_EQ(rows[2], none);
 }
 
 TEST(BenchTablesTest, textHasATableForEachKernel) {
   EXPECT_EQ(renderBench(benchRows(), "text"),
-            "k: 1 loop, offsets 0, 2\n"
+            "k: 1 loop, offsets 0, 2; trips i=4\n"
             "  strategy              latency          ns     bytes  regs  semas    waits   waiting "
             "ns   control ns\n"
             "  per-loop                0.500        1500       640     3      4        5           "

@@ -47,8 +47,7 @@ def expected_lines(run):
         yield f"trips: {'; '.join(trips)}"
     if "guards" in run:
         yield f"guards: seed {run['guards']}" + ("" if run["guards_given"] else " (not given)")
-    if run["seed"]:
-        yield f"seed: {run['seed']}, delays of up to 25%"
+    yield f"seed: {run['seed']}, " + ("delays of up to 25%" if run["seed"] else "no random delays")
 
 
 def check_size(page, runs):

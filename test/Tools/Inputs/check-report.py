@@ -380,6 +380,17 @@ def check_actions(path, data):
     equal("Escape forgets the search", body["data-lost"], "")
 
 
+def check_sources(data):
+    """Each instruction leads to the line of the kernel that has its name."""
+    for run in data["runs"]:
+        ops, strings = run["ops"], run["strings"]
+        for instr, source in zip(ops["instr"], ops["source"]):
+            if strings[instr]:
+                file, line, _ = strings[source].rsplit(":", 2)
+                found = Path(file).read_text().splitlines()[int(line) - 1]
+                equal(f"the line of {strings[instr]}", f'tally.instr "{strings[instr]}"' in found, True)
+
+
 def matches_of(data, word):
     columns = ("name", "instr", "does", "source", "semaphore", "why")
     return sum(any(word in run["strings"][run["ops"][column][op]] for column in columns)
@@ -394,6 +405,7 @@ def main():
     data = unpacked(text)
     check_reach(text)
     check_pieces(data, runs)
+    check_sources(data)
     for page in (static, rendered(path)):
         check_tables(page, runs)
         check_bandwidth(page, data, runs)

@@ -31,8 +31,8 @@ ARGUMENTS = {
 OPTIONAL = {"loc", "dependences"}
 OTHER = {"schema", "version", "kernel", "strategy", "machine", "outcome", "total_ps", "events", "complete",
          "trips", "trips_not_given", "seed", "command"}
-MAY_BE_OTHER = {"machine_not_given", "guards", "guards_given"}
-SAME_IN_RUN = ("kernel", "strategy", "machine", "machine_not_given", "outcome", "total_ps",
+MAY_BE_OTHER = {"strategy_not_given", "machine_not_given", "guards", "guards_given"}
+SAME_IN_RUN = ("kernel", "strategy", "strategy_not_given", "machine", "machine_not_given", "outcome", "total_ps",
                "trips", "trips_not_given", "guards", "guards_given", "seed")
 STALLS = re.compile(r"waits for .+|queue full|drains")
 TIME = re.compile(r'"(ts|dur)":(?!\d+\.\d{6}[,}])')

@@ -1,11 +1,12 @@
-"""long-body.py N: a kernel with this many instructions in one body, each of which depends on the one before."""
+"""A loop of N instructions that load, compute and store in turn: long-body.py N"""
 
 import sys
 
-number = int(sys.argv[1])
-print('tally.kernel @long {\n  tally.engine "a"\n  tally.engine "b"\n  tally.loop "A" trips "n" {')
-for each in range(number):
-    print(f'    tally.instr "i{each}" on "{"ab"[each % 2]}"')
-for each in range(1, number):
-    print(f'    tally.dep "i{each - 1}" -> "i{each}"')
-print("  }\n}")
+print('tally.kernel @long { tally.engine "sync" tally.engine "vector" tally.engine "gpsimd"')
+print('tally.buffer "IN" shape [4] tally.buffer "OUT" shape [4] tally.buffer "D" tally.loop "i" trips "n" max 1000 {')
+for number in range(int(sys.argv[1]) // 3):
+    slot = number % 4
+    print(f'tally.instr "load{number}" on "sync" writes ["IN[{slot}]"]')
+    print(f'tally.instr "work{number}" on "vector" reads ["IN[{slot}]"] writes ["OUT[{slot}]"]')
+    print(f'tally.instr "store{number}" on "gpsimd" reads ["OUT[{slot}]"] writes ["D"]')
+print("} }")

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 CHECKER = Path(__file__).with_name("check-trace.py")
-CONDITIONS = ("kernel", "strategy", "machine", "machine_not_given", "outcome", "total_ps", "trips", "trips_not_given",
-              "guards", "guards_given", "seed", "command")
+CONDITIONS = ("kernel", "strategy", "strategy_not_given", "machine", "machine_not_given", "outcome", "total_ps",
+              "trips", "trips_not_given", "guards", "guards_given", "seed", "command")
 
 
 def keep(trace, wanted):
