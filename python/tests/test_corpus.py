@@ -54,11 +54,11 @@ class CorpusTest(unittest.TestCase):
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
-                                                    "chosen_by_a_member", "taken_in_turn"]))
+                                                    "chosen_by_a_member", "taken_in_turn", "other_part"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (25, 17))
-        self.assertEqual(found["reference"], {"agrees": 15, "differs": 1, "not compared": 1})
+        self.assertEqual((found["kernels"], found["traced"]), (26, 18))
+        self.assertEqual(found["reference"], {"agrees": 16, "differs": 1, "not compared": 1})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -123,6 +123,13 @@ class CorpusTest(unittest.TestCase):
         _, progress, document = walk(self.root, self.folder / "through", "--only=part_of_another")
         row = by_name(document)["part_of_another"]
         self.assertEqual((row["through"], row["reference"]["state"]), ("whole", "agrees"))
+        # Two parts of one call are traced and measured once, and each has all files.
+        parts = [self.rows[name] for name in ("part_of_another", "other_part")]
+        self.assertEqual(*[{key: value for key, value in part.items() if key not in (
+            "kernel", "line", "folder", "seconds", "key")} for part in parts])
+        files = [{path.name for path in (self.folder / "out" / part["folder"]).iterdir()} for part in parts]
+        self.assertIn("kernel.json", files[0])
+        self.assertEqual(files[0], files[1] | {"order.json", "log.txt", "answer.json"})
 
     def test_through_a_function(self):
         """Its test names no kernel, but loads a function whose module loads it."""
@@ -182,7 +189,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 25)
+        self.assertEqual(progress.count(": kept"), 26)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -200,7 +207,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (24, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (25, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

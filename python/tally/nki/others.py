@@ -20,18 +20,31 @@ class Shared:
 
 
 class Own:
-    """What one program has of a shared tensor.
+    """What one program has of a shared tensor, from the first time on that any program writes to it.
 
     `data`: its numbers as far as the program knows them, by what it wrote and by barriers. `first`: those that others
     had written where the program saw them for the first time. `written`, `seen`: where it has written, or seen that."""
 
     def __init__(self, shared):
-        self.shared = shared
-        self.data, self.first = np.full_like(shared.data, 0), np.full_like(shared.data, 0)
-        self.written, self.seen = np.zeros(shared.data.size, bool), np.zeros(shared.data.size, bool)
+        self.shared, self.data = shared, None
+
+    def _begin(self):
+        if self.data is None:
+            self.data, self.first = np.zeros_like(self.shared.data), np.zeros_like(self.shared.data)
+            self.written, self.seen = np.zeros(self.shared.data.size, bool), np.zeros(self.shared.data.size, bool)
+
+    def write(self, put):
+        """`put` writes to an array of the tensor's shape: numbers, or where there are some."""
+        self._begin()
+        put(self.data, None)
+        put(self.written, True)
+        put(self.shared.written, True)
 
     def look(self):
         """At a barrier: whether there are other numbers than the program knows."""
+        if not self.shared.written.any():
+            return False
+        self._begin()
         data, known = self.shared.data.reshape(-1), self.data.reshape(-1)
         new = self.shared.written & ~self.written & ~self.seen
         self.first.reshape(-1)[new] = known[new] = data[new]
@@ -42,6 +55,20 @@ class Own:
 
     def take(self):
         self.data[...] = self.shared.data
+
+    def first_numbers(self, before, blank):
+        """What the tensor holds at the start, or None if that is what was there `before`."""
+        self.look()  # what there was to see after the last barrier
+        if self.data is None or not self.seen.any():
+            return None
+        shape = self.shared.data.shape
+        return np.where(self.seen.reshape(shape), self.first, np.full(shape, blank) if before is None else before)
+
+    def numbers(self):
+        """What the program knows at the end; none elsewhere."""
+        if self.data is None:
+            return np.full(self.shared.data.shape, np.nan)
+        return np.where(self.written.reshape(self.data.shape), self.data, np.nan)
 
 
 class Messages:
@@ -85,11 +112,8 @@ class Messages:
 def from_others(memories):
     """Those tensors in which others have written before this program has, with that as their first numbers."""
     for memory in memories:
-        if memory.own is None:
-            continue
-        memory.own.look()  # what there was to see after the last barrier
-        seen = memory.own.seen.reshape(memory.shape)
-        if seen.any():
-            blank = np.full_like(memory.data, np.nan if memory.element.is_float else 0)
-            memory.first = np.where(seen, memory.own.first, blank if memory.first is None else memory.first)
-            yield memory
+        if memory.own is not None:
+            first = memory.own.first_numbers(memory.first, np.nan if memory.element.is_float else 0)
+            if first is not None:
+                memory.first = first
+                yield memory

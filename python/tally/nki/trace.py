@@ -129,9 +129,7 @@ def _arrays(memories, buffers, which):
 
 def _numbers(memory, which):
     """The numbers; at the end, those that this program has written or taken, if other programs write, too."""
-    numbers = getattr(memory, which)
-    if which != "first" and memory.own is not None:
-        numbers = np.where(memory.own.written.reshape(memory.shape), memory.own.data, np.nan)
+    numbers = getattr(memory, which) if which == "first" or memory.own is None else memory.own.numbers()
     return numbers.reshape(memory.family.shape)
 
 

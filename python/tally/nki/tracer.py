@@ -92,9 +92,9 @@ class Tracer:
     def input(self, name, array, element, place):
         view = self.allocate(array.shape, element, "hbm", True, name, array, place)
         view.memory.known = False
-        view.memory.first = view.memory.data.copy()
         self.inputs.append(view.memory)
         self.share(view.memory, (name, len(self.inputs)))
+        view.memory.first = view.memory.data
         return view
 
     # ---- Other programs of the grid

@@ -242,7 +242,7 @@ class Memory:
         self.known, self.never_known = True, False
         self.written, self.version = False, 0
         self.moved = None  # where its only writer was made to write instead, and the version of that
-        self.first = None  # of an input: its numbers before the kernel ran
+        self.first = None  # of an input: its numbers before the kernel ran; `data` itself until it is written
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
         self.own = None  # of a tensor that other programs write, too: what this one has of it (others.py)
@@ -297,13 +297,12 @@ class View:
         return self._array()
 
     def write(self, values):
-        values = self.memory.element.fit(values)
-        self._put(self.memory.data, values)
-        own = self.memory.own
-        if own is not None:
-            self._put(own.data, values)
-            self._put(own.written, True)
-            self._put(own.shared.written, True)
+        values, memory = self.memory.element.fit(values), self.memory
+        if memory.first is memory.data:
+            memory.first = memory.data.copy()
+        self._put(memory.data, values)
+        if memory.own is not None:
+            memory.own.write(lambda numbers, mark: self._put(numbers, values if mark is None else mark))
 
     def _put(self, numbers, values):
         """Into an array of the memory's shape."""

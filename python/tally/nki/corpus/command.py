@@ -100,7 +100,8 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
-        self.entered, self.failed = {}, {}  # by call: the kernels that it was seen to reach, and what became of it
+        # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
+        self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
         self._note_all(drivers)
         missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
@@ -238,13 +239,26 @@ class Walk:
         return {**entry, "state": "not traced", "problem": problem, "failed_before": failed[1:]}
 
     def _measured(self, entry, answer, call, failed, folder):
-        return {**entry, **_traced_entry(answer, call), "failed_before": failed,
-                **measure.measured(self.program, self.options.machine, self.options.seconds, folder, answer["trips"],
-                                   answer["summary"]["obstacles"])}
+        found = self.measured.get(_which(call))
+        if found is None:
+            found = measure.measured(self.program, self.options.machine, self.options.seconds, folder, answer["trips"],
+                                     answer["summary"]["obstacles"])
+            if _which(call) in self.traced:
+                self.measured[_which(call)] = found
+        else:
+            _linked(self.traced[_which(call)][1], folder)
+        return {**entry, **_traced_entry(answer, call), "failed_before": failed, **found}
 
     def _trace(self, kernel, call, folder):
         if _which(call) in self.failed:
             return self.failed[_which(call)]
+        if _which(call) in self.traced:
+            answer, place = self.traced[_which(call)]
+            if place != folder:
+                self._clear(folder)
+                _linked(place, folder)
+            return answer
+        self._clear(folder)
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
         answer = self._child(order, folder)
         if "limit" in answer:
@@ -252,9 +266,17 @@ class Walk:
             return {"problem": {"kind": kind, "text": answer["limit"]}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
             self.entered[_which(call)] = answer["entered"]
+            if answer.get("problem") is None and answer["entered"] and call["driver"]:
+                self.traced[_which(call)] = answer, folder
         elif call["through"]:
             self.failed[_which(call)] = answer
         return answer
+
+    def _clear(self, folder):
+        for which in [which for which, (_, place) in self.traced.items() if place == folder]:
+            self.traced.pop(which)
+            self.measured.pop(which, None)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def _misses(self, kernel, call):
         """Whether the call was seen not to reach the kernel."""
@@ -319,6 +341,17 @@ def _spread(calls):
                 seen.add(key(call))
                 chosen.append(call)
     return chosen
+
+
+def _linked(place, folder):
+    """The files of one folder, in another one too."""
+    if place != folder:
+        shutil.copytree(place, folder, copy_function=_link, dirs_exist_ok=True)
+
+
+def _link(source, target):
+    if not os.path.exists(target):
+        os.link(source, target)
 
 
 def _end(process):

@@ -40,7 +40,13 @@ def part_of_another(x):
 
 
 @nki.jit
+def other_part(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
 def whole(x):
+    other_part(x)
     return part_of_another(x)
 
 
