@@ -217,6 +217,10 @@ class FirstGenerationTest(KernelTest):
                          ["tile[0:16, 0:18]", "tile[0:16, 1:18]", "tile[0:16, 2:18]"])
         self.check(traced, {})
 
+    def test_clipped(self):
+        x = support.random(128, 16)
+        self.check(trace("first", "clipped", x=x), {"out": np.maximum(x, 0) + (x <= -1)})
+
     def test_pooled(self):
         x = support.random(16, 6, 8)
         traced = trace("first", "pooled", x=x)
@@ -638,6 +642,10 @@ class RefusalTest(unittest.TestCase):
 
     def test_beyond(self):
         self.refused("elements 64 to 191 of an axis of 128", line="x[64:192]", kernel="beyond")
+
+    def test_condition(self):
+        self.refused("a Python comparison of a tensor", "op=nl.greater", line="if tile[0:1, 0:1] > 0", kernel="condition")
+        self.refused("a Python condition on a tensor", file="first", line="if nl.load(x) > 0", kernel="decided")
 
     def test_endless(self):
         self.refused("more than 1000 iterations", line="while True", kernel="endless",

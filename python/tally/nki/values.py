@@ -391,6 +391,25 @@ class View:
     def __iadd__(self, other):
         return self.memory.tracer.add_to(self, other)
 
+    def _compared(self, name, other):
+        """In the first generation an operator like the others."""
+        if self.memory.modern:
+            refuse(f"a Python comparison of a tensor: its numbers are not known before the kernel runs; compare on the "
+                   f"device, by 'op=nl.{name}'")
+        return self.memory.tracer.arithmetic(name, self, other)
+
+    def __lt__(self, other):
+        return self._compared("less", other)
+
+    def __le__(self, other):
+        return self._compared("less_equal", other)
+
+    def __gt__(self, other):
+        return self._compared("greater", other)
+
+    def __ge__(self, other):
+        return self._compared("greater_equal", other)
+
     def __bool__(self):
         if self.memory.modern:
             return True  # it has no comparisons, so kernels ask whether there is a tensor at all

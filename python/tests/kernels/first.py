@@ -103,6 +103,21 @@ def windows(x):
 
 
 @nki.jit
+def clipped(x):
+    """Comparisons are operators like any other."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nl.store(out, tile * (tile > 0) + (tile <= -1))
+    return out
+
+
+@nki.jit
+def decided(x):
+    if nl.load(x) > 0:
+        nl.store(x, 0.0)
+
+
+@nki.jit
 def pooled(x):
     """The largest of each 2 x 2 that overlap, in two axes; a mask lets the first rows through."""
     partitions, rows, columns = x.shape
