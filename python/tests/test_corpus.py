@@ -54,11 +54,12 @@ class CorpusTest(unittest.TestCase):
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
-                                                    "chosen_by_a_member", "taken_in_turn", "other_part"]))
+                                                    "chosen_by_a_member", "taken_in_turn", "other_part",
+                                                    "with_a_broken_reference"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (26, 18))
-        self.assertEqual(found["reference"], {"agrees": 16, "differs": 1, "not compared": 1})
+        self.assertEqual((found["kernels"], found["traced"]), (27, 19))
+        self.assertEqual(found["reference"], {"agrees": 16, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -155,6 +156,12 @@ class CorpusTest(unittest.TestCase):
         """Of each member of an enumeration, the lightest set of parameters runs."""
         self.assertEqual(self.rows["chosen_by_a_member"]["reference"]["state"], "agrees")
 
+    def test_broken_reference(self):
+        """What a reference raises when it is asked for is told."""
+        found = self.rows["with_a_broken_reference"]["reference"]
+        self.assertEqual(found["state"], "not compared")
+        self.assertIn("its reference does not run: AttributeError", found["reason"])
+
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
         self.assertEqual(self.rows["huge"]["failed_before"], [])
@@ -189,7 +196,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 26)
+        self.assertEqual(progress.count(": kept"), 27)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -207,7 +214,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (25, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (26, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

@@ -534,7 +534,8 @@ def _reference(thing):
         for name in _REFERENCES:
             found = getattr(part, name, None)
             if found is not None and not isinstance(found, types.FunctionType):
-                found = getattr(found, "golden", found) if not isinstance(found, dict) else found
+                if hasattr(type(found), "golden") or "golden" in getattr(found, "__dict__", {}):
+                    found = found.golden  # made when it is asked for, which may fail
                 return (found, *(next((getattr(part, key) for key in keys if hasattr(part, key)), default)
                                  for keys, default in ((_ABSOLUTE, 1e-8), (_RELATIVE, 1e-5))))
     return None, 0, 0

@@ -90,3 +90,8 @@ def words(x):
 @nki.jit
 def chosen_by_a_member(x):
     return behind_a_mistake(x)
+
+
+@nki.jit
+def with_a_broken_reference(x):
+    return behind_a_mistake(x)

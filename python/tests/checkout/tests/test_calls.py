@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, chosen_by_a_member, compared_later, for_a_newer_chip, partly_written, whole,
-                           without_numbers, words)
+                           with_a_broken_reference, without_numbers, words)
 
 
 class Platform(enum.Enum):
@@ -65,3 +65,14 @@ def test_more_rows():
 def test_words(runner):
     x = np.random.randint(0, 1 << 30, (64, 32)).astype(np.uint32) & 0x3F3F3F3F
     runner.execute(types.SimpleNamespace(kernel=words, arguments={"x": x}, golden={"out": x.view(np.float32)}, rtol=0))
+
+
+class Broken:
+    @property
+    def golden(self):
+        return np.zeros(3).no_such_attribute
+
+
+def test_with_a_broken_reference(runner):
+    x = np.random.rand(32, 32).astype(np.float32)
+    runner.execute(types.SimpleNamespace(kernel=with_a_broken_reference, arguments={"x": x}, expected=Broken()))
