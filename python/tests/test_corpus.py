@@ -240,6 +240,19 @@ class CorpusTest(unittest.TestCase):
         self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
 
+    def test_arguments_of_a_file_that_calls(self):
+        """A user's call is traced, and not that which the file makes when it is loaded."""
+        root = self.folder / "eager"
+        root.mkdir()
+        first = (self.root / "kernels/first.py").read_text(encoding="utf-8").split("if __name__")[0]
+        (root / "eager.py").write_text(first + "square(np.ones((64, 8), np.float32))\n", encoding="utf-8")
+        path = self.folder / "eager.json"
+        path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
+            "square": {"arguments": {"x": "f32[32,4]"}}}}), encoding="utf-8")
+        _, _, document = walk(root, self.folder / "eagerly", f"--arguments={path}", "--only=square")
+        text = (self.folder / "eagerly" / by_name(document)["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
+        self.assertIn('"name": "x", "shape": [32, 4]', text)
+
     def test_refused(self):
         empty = self.folder / "empty"
         empty.mkdir()
