@@ -237,7 +237,22 @@ private:
     }
     uint64_t low = valuesOf[dep][need.runs];
     uint64_t high = valuesOf[dep][mostRuns(need, allowanceOf(kernel, plan, dep))];
-    checkThreshold(dep, run, low, high);
+    checkThreshold(dep, run, low, std::max(high, mostOfJoint(dep, run)));
+  }
+
+  /// A distance that is not a number of runs waits as one only together with others of the same
+  /// ends: for what any of them needs. Otherwise 0.
+  uint64_t mostOfJoint(DepId dep, uint64_t run) const {
+    const Dep &ends = kernel.deps[dep];
+    uint64_t most = 0;
+    if (plan.waits[dep].waitClass == WaitClass::Flat && ends.form != DistanceForm::Flat) {
+      for (DepId other : depsOf[ends.consumer]) {
+        if (kernel.deps[other].producer == ends.producer) {
+          most = std::max(most, valuesOf[other][definition.needs(other)[run].runs]);
+        }
+      }
+    }
+    return most;
   }
 
   void checkThreshold(DepId dep, uint64_t run, uint64_t low, uint64_t high) {

@@ -4,7 +4,7 @@
 usage: gallery.py --bin DIR --out DIR [--check]
 
 Kernels and their order are those of the table in docs/gallery/README.md. A kernel NAME has a folder with
-NAME.md, NAME.mlir and NAME.json, which are the same kernel, and perhaps NAME.py. Needs Python-Markdown.
+NAME.md, NAME.mlir and NAME.json, which are the same kernel, and NAME.py, which says it in NKI. Needs Python-Markdown.
 
 --check also tells whether text and JSON lead to the same code, whether each link leads to a file, and
 whether Chromium shows each page.
@@ -72,8 +72,10 @@ class Site:
         folder = self.out / name
         folder.mkdir(exist_ok=True)
         for kind in KINDS:
-            if (GALLERY / name / (name + kind)).exists():
-                shutil.copy(GALLERY / name / (name + kind), folder)
+            source = GALLERY / name / (name + kind)
+            if not source.exists():
+                sys.exit(f"'{source.relative_to(ROOT)}' does not exist; a kernel of the gallery has {', '.join(KINDS)}")
+            shutil.copy(source, folder)
         self.tally("report", f"{name}.mlir", "-o", "timelines.html", folder=folder)
 
         def link(to, text):

@@ -80,7 +80,10 @@ std::string distanceText(const Kernel &kernel, const Dep &dep,
   }
   std::string_view separator = " at ";
   for (const DistanceComponent &c : components) {
-    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c.loop), c.distance);
+    // As far as trips can go stands for any number of them.
+    bool isAny = c.distance <= -int64_t(maxCount - 1);
+    text += isAny ? fmt::format("{}all of '{}'", separator, kernel.nameOf(c.loop))
+                  : fmt::format("{}'{}' = {}", separator, kernel.nameOf(c.loop), c.distance);
     separator = ", ";
   }
   return text;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 
 namespace tally {
 namespace report {
@@ -216,6 +217,9 @@ private:
                             escape(style.meaning));
       }
     }
+    text += "<li class=\"scripted-only\"><svg class=\"timelines swatch\" viewBox=\"0 0 22 11\" "
+            "aria-hidden=\"true\"><path class=\"way\" d=\"M0 5.5H22\"/></svg><b>red line</b>: "
+            "the critical path</li>\n";
     return text + "</ul>\n";
   }
 
@@ -233,7 +237,9 @@ private:
         "<caption>all engines together, longest first</caption>\n"
         "<tr><th></th><th>for</th>" +
         strategyHeads() + "</tr>\n";
-    for (size_t i = 0; i < causes.all().size(); ++i) {
+    constexpr size_t most = 100;
+    const size_t shown = std::min(most, causes.all().size());
+    for (size_t i = 0; i < shown; ++i) {
       const Cause &cause = causes.all()[i];
       const Style &style = styles.all()[styles.ofCause(i)];
       text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(style.name), escape(cause.text));
@@ -242,7 +248,24 @@ private:
       }
       text += "</tr>\n";
     }
-    return text + "</table></div>\n";
+    return text + otherCauses(shown) + "</table></div>\n";
+  }
+
+  /// The sum of those that are not shown, in a row.
+  std::string otherCauses(size_t shown) const {
+    std::span<const Cause> others = std::span(causes.all()).subspan(shown);
+    if (others.empty()) {
+      return "";
+    }
+    std::string text = fmt::format("<tr><td></td><td>{} more</td>", others.size());
+    for (size_t t = 0; t < report.timelines.size(); ++t) {
+      Tick sum = 0;
+      for (const Cause &cause : others) {
+        sum += cause.span[t];
+      }
+      text += timeCell(sum, toString(report.timelines[t].code.strategy));
+    }
+    return text + "</tr>\n";
   }
 
   /// What the length of each run is due to: operations by what they do, the largest first.

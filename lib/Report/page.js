@@ -178,6 +178,7 @@ async function startPage() {
     if (!name || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isVertical && document.activeElement !== svg) return; // they scroll the page
     event.preventDefault();
+    if (name === "next" || name === "back") svg.focus({preventScroll: true}); // for the arrows after it
     actions[name]();
   });
   for (const button of document.querySelectorAll("button[data-action]")) {

@@ -39,15 +39,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Joint.h"
 #include "Planners.h"
 
 #include "tally/Model/Regions.h"
+#include "tally/Support/Counted.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <unordered_map>
 
 namespace tally {
 
@@ -307,11 +311,15 @@ public:
       return;
     }
     plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
+    if (plan.decisions.strategy == Strategy::Auto && plan.decisions.constantTrips) {
+      joint = jointDistances(kernel);
+    }
     for (DepId dep : kernel.deps.ids()) {
       if (!isCovered(dep)) {
         planWait(dep);
       }
     }
+    remarkLonger();
     refuseResets(kernel, divergence, plan, diagnostics);
   }
 
@@ -380,7 +388,7 @@ private:
   void planWait(DepId id) {
     const Dep &dep = kernel.deps[id];
     DepPlace place = placeOf(kernel, dep);
-    Form form = formOf(kernel, plan, id, place);
+    Form form = formOf(kernel, plan, id, place, joint.empty() ? 0 : joint[id]);
     Wait &wait = plan.waits[id];
     if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
       return; // the root has no earlier run
@@ -416,8 +424,11 @@ private:
     Location where = kernel.deps[id].where;
     DepId doubt = divergence.mayNeverComeBy(id);
     if (!doubt.valid()) {
-      diagnostics.remark(
-          where, fmt::format("{} waits longer than it has to: {}", describe(kernel, id), reason));
+      auto [found, isNew] = longerFor.try_emplace(reason, longer.size());
+      if (isNew) {
+        longer.push_back({id, reason});
+      }
+      ++longer[found->second].count;
       return;
     }
     Diagnostic &error = diagnostics.error(
@@ -425,6 +436,20 @@ private:
                            "{}",
                            describe(kernel, id), reason, disagreement(kernel, divergence, doubt)));
     noteDoubt(kernel, divergence, doubt, error);
+  }
+
+  /// Dependences that wait longer for one reason are told in one remark, at the first of them.
+  void remarkLonger() {
+    for (const Longer &each : longer) {
+      std::string others =
+          each.count == 1
+              ? ""
+              : fmt::format("; so {} {}, for the same reason", each.count == 2 ? "does" : "do",
+                            counted(each.count - 1, "other dependence"));
+      diagnostics.remark(kernel.deps[each.first].where,
+                         fmt::format("{} waits longer than it has to: {}{}",
+                                     describe(kernel, each.first), each.reason, others));
+    }
   }
 
   /// Of as many copies as may be remembered, the oldest. A younger one counts more runs, all of
@@ -483,6 +508,16 @@ private:
   Diagnostics &diagnostics;
   const Divergence divergence;
   IdVector<LoopId, RegionSync> regions; ///< empty if there are none
+  IdVector<DepId, uint32_t> joint;      ///< see Joint.h; empty if there are none
+
+  struct Longer {
+    DepId first;
+    std::string reason;
+    uint64_t count = 0;
+  };
+
+  std::vector<Longer> longer;
+  std::unordered_map<std::string, size_t> longerFor; ///< by reason
   Rings rings;
   Thresholds thresholds;
 };

@@ -68,8 +68,8 @@ private:
       return fmt::format("the runs of {} are remembered for {} of {}", producer(),
                          counted(wait.maskOffset, "iteration"), loop(place.carrier));
     case WaitClass::Flat:
-      return fmt::format("run number q needs run q - {} of {}, over the whole run", dep.step,
-                         producer());
+      return fmt::format("run number q needs run q - {} of {}, over the whole run{}", wait.minus,
+                         producer(), dep.form == DistanceForm::Flat ? "" : jointText());
     case WaitClass::Element:
       return fmt::format("the first 'trip({}){}{}' runs of {} in that iteration, or all it has",
                          kernel.nameOf(wait.innerLoop),
@@ -94,6 +94,11 @@ private:
       return "no wait: nothing is ever owed";
     }
     return "";
+  }
+
+  /// Joint.h has the reason.
+  static std::string_view jointText() {
+    return "; together with the distances from here across the ends of loops around";
   }
 
   std::string semaphoreText() const {

@@ -41,8 +41,9 @@ int64_t mostElements(const SyncPlan &plan) {
 
 class Classifier {
 public:
-  Classifier(const Kernel &kernel, const SyncPlan &plan, DepId id, const DepPlace &place)
-      : kernel(kernel), plan(plan), dep(kernel.deps[id]), place(place),
+  Classifier(const Kernel &kernel, const SyncPlan &plan, DepId id, const DepPlace &place,
+             uint32_t joint)
+      : kernel(kernel), plan(plan), dep(kernel.deps[id]), place(place), joint(joint),
         remembered(plan.decisions.rememberedFor(id)) {}
 
   Form run() const {
@@ -95,18 +96,25 @@ private:
   /// Exact where counters can tell.
   Form exactForm() const {
     if (dep.form == DistanceForm::Flat) {
-      uint32_t runs = static_cast<uint32_t>(dep.step);
-      Form form;
-      form.waitClass = WaitClass::Flat;
-      form.carrier = place.producerHome;
-      form.offset = runs;
-      form.minus = runs;
-      return form;
+      return flat(static_cast<uint32_t>(dep.step));
+    }
+    if (joint > 0 && !plan.sharesQueue(dep.producer)) {
+      return flat(joint);
     }
     if (dep.form == DistanceForm::Element) {
       return elementForm();
     }
     return vectorForm();
+  }
+
+  /// So many runs ago, over the whole run.
+  Form flat(uint32_t runs) const {
+    Form form;
+    form.waitClass = WaitClass::Flat;
+    form.carrier = place.producerHome;
+    form.offset = runs;
+    form.minus = runs;
+    return form;
   }
 
   /// From one loop to the next, index by index.
@@ -305,6 +313,7 @@ private:
   const SyncPlan &plan;
   const Dep &dep;
   const DepPlace &place;
+  const uint32_t joint;
   const uint32_t remembered; ///< copies that the wait may read
 };
 
@@ -315,8 +324,9 @@ std::string tooFarBack(uint32_t offset, uint32_t remembered) {
                      remembered, remembered == 1 ? "is" : "are");
 }
 
-Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place) {
-  return Classifier(kernel, plan, dep, place).run();
+Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place,
+            uint32_t joint) {
+  return Classifier(kernel, plan, dep, place, joint).run();
 }
 
 } // namespace tally::sync

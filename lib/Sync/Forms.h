@@ -30,8 +30,10 @@ struct Form {
   std::string reason;            ///< why it is not exact
 };
 
-/// The form of a dependence; `plan` has its groups already.
-Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place);
+/// The form of a dependence; `plan` has its groups already. `joint` is its distance together with
+/// others (Joint.h), or 0.
+Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place,
+            uint32_t joint);
 
 /// The reason where fewer iterations are remembered than a distance reaches back.
 std::string tooFarBack(uint32_t offset, uint32_t remembered);

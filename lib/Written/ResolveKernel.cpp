@@ -164,8 +164,8 @@ Trip KernelResolver::formulaOf(const LoopData &loop) {
   if (aloneIn(*formula).empty() && (data.min != 0 || data.max)) {
     errors.error(
         at("trips"),
-        fmt::format("'min' and 'max' bound a run-time value, as in 'trips = \"$n\" min 1'; "
-                    "those of '{}' follow from the bounds of what it names",
+        fmt::format("'min' and 'max' bound a value alone, such as '$n'; those of the formula '{}' "
+                    "follow from the bounds of what it names",
                     data.symbol));
   }
   return builder.formula(formulaText(*formula), data.min, data.max);

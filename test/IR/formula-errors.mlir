@@ -20,7 +20,7 @@ tally.kernel @no_end {
 
 tally.kernel @bounds_of_more {
   tally.engine "e"
-  // expected-error@+1 {{'min' and 'max' bound a run-time value, as in 'trips = "$n" min 1'; those of '$n + 1' follow from the bounds of what it names}}
+  // expected-error@+1 {{'min' and 'max' bound a value alone, such as '$n'; those of the formula '$n + 1' follow from the bounds of what it names}}
   tally.loop "A" trips = "$n + 1" max 4 {
   }
 }

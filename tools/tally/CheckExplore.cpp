@@ -29,8 +29,8 @@ constexpr uint64_t statesBesideRace = 200'000;
 constexpr double secondsBesideRace = 10;
 
 /// Instances in which a queue was full are tried with more in flight, while that takes no more
-/// states than these, all together.
-constexpr uint64_t statesOfDeeper = 200'000;
+/// states than these, all together, if the user sets no other limit.
+constexpr uint64_t statesOfDeeper = 5'000'000;
 
 /// Explores instances, with more in flight where a queue was full, unless the user says how many.
 class Deepener {
@@ -50,6 +50,9 @@ public:
     usual.stop = options.stop;
     usual.mayOverwait = subject.mayOverwait;
     usual.resets = subject.resets;
+    statesLeft = options.maxStates != 0 ? options.maxStates
+                 : options.asksBoth()   ? statesBesideRace
+                                        : statesOfDeeper;
     mostInFlight = usual.inFlight;
   }
 
@@ -111,7 +114,7 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   ExploreOptions usual;
-  uint64_t statesLeft = statesOfDeeper; ///< with more in flight
+  uint64_t statesLeft; ///< with more in flight
   uint32_t mostInFlight;
   uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
   std::set<QueueId> full;

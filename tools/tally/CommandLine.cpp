@@ -327,6 +327,10 @@ std::string unexpected(const CLI::App &command, const std::string &argument) {
   if (argument.starts_with('-')) {
     std::string name = argument.substr(0, argument.find('='));
     std::vector<std::string> known = optionsOf(command);
+    if (std::ranges::find(known, name) != known.end()) {
+      return fmt::format("option '{}' of '{}' has to stand after '{}'", name, nameOf(command),
+                         command.get_name());
+    }
     std::string_view nearest = nearestName(name, {known.begin(), known.end()});
     return fmt::format("unknown option '{}' of '{}'{}", name, nameOf(command),
                        nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));

@@ -10,11 +10,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unistd.h>
+#include <vector>
 
 namespace tally::tool {
 namespace {
@@ -34,17 +37,18 @@ std::map<std::string, NamedAt, std::less<>> namedAt;
 std::set<std::string> saidRemarks;
 
 /// As compilers do: on a terminal, unless the user does not want it (https://no-color.org).
-bool hasColours() {
+bool hasColours(FILE *stream) {
   const char *unwanted = std::getenv("NO_COLOR");
   const char *terminal = std::getenv("TERM");
   bool isDumb = !terminal || std::string_view(terminal) == "dumb";
-  return isatty(fileno(stderr)) && !isDumb && (!unwanted || *unwanted == '\0');
+  return isatty(fileno(stream)) && !isDumb && (!unwanted || *unwanted == '\0');
 }
 
 /// The first line of a message: `k.mlir:3:5: error: ...`; other lines as they are.
 std::string coloured(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> words[] = {
-      {"error: ", "31"}, {"warning: ", "35"}, {"remark: ", "34"}, {"note: ", "36"}};
+      {"error: ", "31"}, {"warning: ", "35"},   {"remark: ", "34"},
+      {"note: ", "36"},  {"verdict: no", "31"}, {"verdict: yes", "32"}};
   for (auto [word, colour] : words) {
     size_t at = line.find(word);
     bool isBehindPlace =
@@ -59,16 +63,20 @@ std::string coloured(std::string_view line) {
   return isCaret ? fmt::format("\033[32m{}\033[0m", line) : std::string(line);
 }
 
-/// Where stderr is closed, what is said is lost, and the exit status still tells.
-void say(std::string_view text) {
-  static const bool isColoured = hasColours() && !asJson;
+std::string colouredLines(std::string_view text) {
   std::string shown;
-  while (isColoured && !text.empty()) {
+  while (!text.empty()) {
     size_t end = std::min(text.find('\n'), text.size());
     shown += coloured(text.substr(0, end)) + (end < text.size() ? "\n" : "");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  shown += text;
+  return shown;
+}
+
+/// Where stderr is closed, what is said is lost, and the exit status still tells.
+void say(std::string_view text) {
+  static const bool isColoured = hasColours(stderr) && !asJson;
+  std::string shown = isColoured ? colouredLines(text) : std::string(text);
   std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
@@ -92,6 +100,11 @@ void tellPlain(std::string_view severity, std::string_view message, std::string_
 }
 
 } // namespace
+
+std::string asOnStdout(std::string text) {
+  static const bool isColoured = hasColours(stdout);
+  return isColoured ? colouredLines(text) : text;
+}
 
 void setMessagesAsJson(bool json) {
   asJson = json;
@@ -162,9 +175,18 @@ void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
             std::move(notes));
 }
 
+/// In the order of the text, whichever step found them; what has no place comes last.
 void tell(const Diagnostics &diagnostics, const std::vector<std::string> &files) {
+  std::vector<const Diagnostic *> inOrder;
   for (const Diagnostic &diagnostic : diagnostics.all()) {
-    tell(diagnostic, files);
+    inOrder.push_back(&diagnostic);
+  }
+  std::ranges::stable_sort(inOrder, {}, [](const Diagnostic *diagnostic) {
+    const Location &where = diagnostic->where;
+    return std::tuple(!where.known(), where.file, where.line, where.column);
+  });
+  for (const Diagnostic *diagnostic : inOrder) {
+    tell(*diagnostic, files);
   }
 }
 

@@ -17,6 +17,9 @@
 
 namespace tally::tool {
 
+/// A text for stdout, with colours where that is a terminal and has messages in it.
+std::string asOnStdout(std::string text);
+
 /// How messages are written from now on.
 void setMessagesAsJson(bool json);
 

@@ -2,12 +2,14 @@
 
 #include "Result.h"
 
+#include "Messages.h"
 #include "Options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tally::tool {
 namespace {
@@ -104,7 +106,7 @@ void Result::endList() {
 void Result::printFrom(size_t least) {
   std::string &made = isJson ? json : text;
   if (isReleased && isWritten && made.size() >= least) {
-    isWritten = writeOutput("-", made);
+    isWritten = writeOutput("-", isJson ? made : asOnStdout(made));
     made.clear();
   }
 }
@@ -150,10 +152,23 @@ void Result::repeatWith(const Session &session, const BoundRun *run) {
   });
 }
 
+/// One command cannot say what differs between kernels; it chooses that again.
+static std::vector<std::string> withoutDifferences(const std::vector<std::string> &options) {
+  const auto nameIn = [](std::string_view option) { return option.substr(0, option.rfind('=')); };
+  std::map<std::string_view, size_t> numOf;
+  for (const std::string &option : options) {
+    ++numOf[nameIn(option)];
+  }
+  std::vector<std::string> alike;
+  std::ranges::copy_if(options, std::back_inserter(alike),
+                       [&](const std::string &option) { return numOf[nameIn(option)] == 1; });
+  return alike;
+}
+
 Exit Result::print(Exit status) {
   endList();
   if (isRepeatable) {
-    const std::string command = commandLineWith(chosen);
+    const std::string command = commandLineWith(withoutDifferences(chosen));
     addMembers({{"command", command}});
     text += againText(command);
   }

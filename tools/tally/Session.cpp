@@ -52,7 +52,7 @@ void CommonOptions::addKernelChoice(CLI::App &command) {
 void CommonOptions::addMachine(CLI::App &command) {
   declare(command,
           {{"--machine", machine,
-            "machine: a name (trn2, teaching, generic) or a .json file; if none is named: of code, "
+            "machine: a name ('tally machine list') or a .json file; if none is named: of code, "
             "the one that it was made for; or else trn2 if it has all engines of the "
             "kernel, and teaching if not",
             notedIn(machineGiven), suggestedBy("machine list")}});

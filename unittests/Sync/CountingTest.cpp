@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 using namespace tally;
 
 namespace {
@@ -254,6 +256,86 @@ TEST(CountingTest, beforeTheProducersLoopOneCopyFewerServes) {
 
 /// A { B { D { P; C } } } with three iterations of B and two of D: an iteration of A is six runs. A
 /// target beyond the last iteration of B is the end of the target's iteration of A.
+namespace {
+
+/// R { N { M { P  K { C } } } } with M of 16 trips and N of 4, and P -> C at these distances on R,
+/// N and M.
+struct RingInNest {
+  KernelBuilder b{"k"};
+  std::vector<LoopId> loops;
+  InstrId p, c;
+
+  explicit RingInNest(bool isConstant = true) {
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    loops.push_back(b.beginLoop("R", b.value("n")));
+    loops.push_back(b.beginLoop("N", KernelBuilder::constant(4)));
+    loops.push_back(b.beginLoop("M", isConstant ? KernelBuilder::constant(16) : b.value("m")));
+    p = b.instr("P", producer);
+    loops.push_back(b.beginLoop("K", b.value("k")));
+    c = b.instr("C", consumer);
+    for (size_t i = 0; i < loops.size(); ++i) {
+      b.endLoop();
+    }
+  }
+
+  /// The thresholds by dependence, in `auto` code or as published.
+  std::vector<std::string> thresholds(std::vector<std::array<int64_t, 3>> distances,
+                                      Strategy strategy = Strategy::Auto) {
+    for (const std::array<int64_t, 3> &each : distances) {
+      b.dep(p, c, {{loops[0], each[0]}, {loops[1], each[1]}, {loops[2], each[2]}});
+    }
+    Kernel kernel = b.finish();
+    PlanDecisions decisions;
+    decisions.strategy = strategy;
+    Diagnostics diagnostics;
+    SyncPlan plan = makePlan(kernel, decisions, diagnostics);
+    EXPECT_FALSE(diagnostics.hasErrors());
+    std::vector<std::string> texts;
+    for (const Wait &wait : plan.waits) {
+      texts.push_back(toString(plan.exprs, wait.threshold, plan.rings, kernel));
+    }
+    return texts;
+  }
+};
+
+constexpr const char *twoAgo = "max(total(M) - 2, 0)";
+
+} // namespace
+
+/// A ring of two over M goes on when M is entered again, whichever loop around went on.
+TEST(CountingTest, distancesOfOneRingAreOne) {
+  EXPECT_EQ(RingInNest().thresholds({{0, 0, 2}, {0, 1, -14}, {1, -3, -14}}),
+            std::vector<std::string>(3, twoAgo));
+  EXPECT_EQ(RingInNest().thresholds({{1, -3, -14}, {0, 0, 2}, {0, 1, -14}}),
+            std::vector<std::string>(3, twoAgo));
+}
+
+/// Without one of them, nothing is owed where it would be: then each has its mask.
+TEST(CountingTest, otherDistancesAreNotOne) {
+  using Distances = std::vector<std::array<int64_t, 3>>;
+  for (const Distances &distances : {
+           Distances{{0, 0, 2}, {0, 1, -14}},               // the first iteration of R owes nothing
+           Distances{{0, 0, 2}, {1, -3, -14}},              // nor does that of N
+           Distances{{0, 1, -14}, {1, -3, -14}},            // nor the rest of M
+           Distances{{0, 0, 2}, {0, 1, -13}, {1, -3, -14}}, // three before, in one of them
+           Distances{{0, 0, 2}, {0, 1, -14}, {1, -2, -14}}, // not the last iteration of N
+           Distances{{0, 0, 2}, {0, 2, -14}, {1, -3, -14}}, // an iteration of N too far
+       }) {
+    for (const std::string &text : RingInNest().thresholds(distances)) {
+      EXPECT_NE(text, twoAgo);
+    }
+  }
+  for (const std::string &text :
+       RingInNest(/*isConstant=*/false).thresholds({{0, 0, 2}, {0, 1, -14}, {1, -3, -14}})) {
+    EXPECT_NE(text, twoAgo);
+  }
+  for (const std::string &text :
+       RingInNest().thresholds({{0, 0, 2}, {0, 1, -14}, {1, -3, -14}}, Strategy::PerLoop)) {
+    EXPECT_NE(text, twoAgo) << "code as published";
+  }
+}
+
 TEST(CountingTest, constantNestsAreCountedInRuns) {
   struct Distance {
     int64_t onB, onD;

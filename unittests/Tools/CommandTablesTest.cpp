@@ -308,20 +308,11 @@ std::vector<BenchRow> benchRows() {
 
 TEST(BenchTablesTest, jsonHasWhatWasMeasured) {
   Json rows = Json::parse(renderBench(benchRows(), "json"))["rows"];
-  Json code{{"kernel", "k"},
-            {"strategy", "per-loop"},
-            {"loops", 1},
-            {"offsets", {"0", "2"}},
-            {"trips", {"i=4"}},
-            {"normalized_latency", 0.5},
-            {"latency_ns", 1500.0},
-            {"code_bytes", 640},
-            {"registers_per_engine", 3},
-            {"registers", {2, 3}},
-            {"semaphores", 4},
-            {"waits", 5},
-            {"waiting_ns", 2.5},
-            {"control_ns", 0.0}};
+  Json code{{"kernel", "k"},         {"strategy", "per-loop"}, {"loops", 1},
+            {"offsets", {"0", "2"}}, {"trips", {"i=4"}},       {"normalized_latency", 0.5},
+            {"latency_ns", 1500.0},  {"code_bytes", 640},      {"registers_per_engine", 3},
+            {"registers", {2, 3}},   {"semaphores", 4},        {"waits", 5},
+            {"waiting_ns", 2.5},     {"control_ns", 0.0}};
   EXPECT_EQ(rows[0], code);
   EXPECT_TRUE(rows[1]["normalized_latency"].is_null()) << "there was no barrier";
   EXPECT_FALSE(rows[1].contains("code_bytes")) << "a bound has no code";

@@ -1,6 +1,6 @@
-"""Runs a command whose stderr is a terminal, and prints what that shows, escapes as `^[`.
+"""Runs a command whose stderr, or stdout, is a terminal, and prints what that shows, escapes as `^[`.
 
-usage: on-terminal.py COMMAND...
+usage: on-terminal.py [--stdout] COMMAND...
 """
 
 import os
@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 master, terminal = pty.openpty()
-done = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal,
-                        env=dict(os.environ, TERM="xterm"))
+shows_stdout = sys.argv[1] == "--stdout"
+done = subprocess.Popen(sys.argv[2:] if shows_stdout else sys.argv[1:], stdin=subprocess.DEVNULL,
+                        stdout=terminal if shows_stdout else subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL if shows_stdout else terminal, env=dict(os.environ, TERM="xterm"))
 os.close(terminal)
 shown = b""
 while True:
