@@ -53,11 +53,13 @@ class CorpusTest(unittest.TestCase):
                                                     "hangs", "huge", "cut_off", "exchanged", "stuck",
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
-                                                    "whole"]))
+                                                    "whole", "reached", "partly_written", "without_numbers", "words",
+                                                    "chosen_by_a_member", "taken_in_turn", "other_part",
+                                                    "with_a_broken_reference"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (19, 11))
-        self.assertEqual(found["reference"], {"agrees": 10, "differs": 1, "not compared": 0})
+        self.assertEqual((found["kernels"], found["traced"]), (27, 19))
+        self.assertEqual(found["reference"], {"agrees": 16, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -70,12 +72,16 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(self.rows["repeat"]["trips"], {"trips": 4})
 
     def test_cores(self):
-        """Programs that send to one another, and share HBM; what one of them gets from others is not followed."""
+        """Programs that send to one another, and share HBM; what one of them gets from others is an input."""
         row = self.rows["exchanged"]
         self.assertEqual((row["reference"]["state"], row["program"]), ("agrees", "0 of 2"))
         self.assertEqual(row["operations"], 8)
         if tally_program():
-            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "not followed"))
+            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
+        row = self.rows["taken_in_turn"]
+        self.assertEqual((row["reference"]["state"], row["operations"]), ("agrees", 12))
+        if tally_program():
+            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
         self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
 
     def test_smallest_call(self):
@@ -118,6 +124,43 @@ class CorpusTest(unittest.TestCase):
         _, progress, document = walk(self.root, self.folder / "through", "--only=part_of_another")
         row = by_name(document)["part_of_another"]
         self.assertEqual((row["through"], row["reference"]["state"]), ("whole", "agrees"))
+        # Two parts of one call are traced and measured once, and each has all files.
+        parts = [self.rows[name] for name in ("part_of_another", "other_part")]
+        self.assertEqual(*[{key: value for key, value in part.items() if key not in (
+            "kernel", "line", "folder", "seconds", "key")} for part in parts])
+        files = [{path.name for path in (self.folder / "out" / part["folder"]).iterdir()} for part in parts]
+        self.assertIn("kernel.json", files[0])
+        self.assertEqual(files[0], files[1] | {"order.json", "log.txt", "answer.json"})
+
+    def test_through_a_function(self):
+        """Its test names no kernel, but loads a function whose module loads it."""
+        row = self.rows["reached"]
+        self.assertEqual((row["driver"], row["through"]), ("tests/test_parts.py", "entry"))
+        self.assertEqual(row["reference"]["state"], "agrees")
+
+    def test_unwritten(self):
+        """What nothing has written may be read, and is told; a call whose results are made of it comes last."""
+        row = self.rows["partly_written"]
+        if tally_program():
+            self.assertEqual((row["reference"]["state"], row["data"]["state"]), ("agrees", "yes"))
+            self.assertIn("reads tile[64, 0], which is not written yet", row["data"]["reason"])
+        self.assertEqual(self.rows["without_numbers"]["case"], "test_more_rows[0]")
+
+    def test_words(self):
+        """Words of four numbers are compared as numbers, whatever type the reference has for their bits."""
+        found = self.rows["words"]["reference"]
+        self.assertEqual((found["state"], found["error"]), ("agrees", 0))
+        self.assertTrue(1 < found["largest"] < 2)
+
+    def test_each_member(self):
+        """Of each member of an enumeration, the lightest set of parameters runs."""
+        self.assertEqual(self.rows["chosen_by_a_member"]["reference"]["state"], "agrees")
+
+    def test_broken_reference(self):
+        """What a reference raises when it is asked for is told."""
+        found = self.rows["with_a_broken_reference"]["reference"]
+        self.assertEqual(found["state"], "not compared")
+        self.assertIn("its reference does not run: AttributeError", found["reason"])
 
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
@@ -130,7 +173,9 @@ class CorpusTest(unittest.TestCase):
             self.assertEqual(row["race"]["state"], "not run")
             return
         self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
-        self.assertEqual(self.rows["repeat"]["data"]["state"], "yes")
+        self.assertEqual(row["data"]["strategies"], ["per-loop", "barrier", "auto", "unrolled"])
+        self.assertEqual((self.rows["repeat"]["data"]["state"], self.rows["repeat"]["data"]["strategies"]),
+                         ("yes", ["per-loop", "barrier", "auto"]))
         self.assertEqual(row["dependences"]["exact"], row["dependences"]["all"])
         self.assertLess(row["latency"]["auto"]["us"], row["latency"]["barrier"]["us"])
         self.assertGreater(row["code"]["per-loop"]["instructions"], 0)
@@ -151,7 +196,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 19)
+        self.assertEqual(progress.count(": kept"), 27)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -169,7 +214,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (18, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (26, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):
@@ -185,13 +230,28 @@ class CorpusTest(unittest.TestCase):
         path = self.folder / "mine.json"
         path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
             "unknown": {"arguments": {"x": "f32[128,32]"}},
-            "square": {"arguments": {"x": "f32[128,16]:1"}, "reference": "mine:same"},
+            "square": {"arguments": {"x": "bf16[128,16]:1"}, "reference": "mine:same"},
             "halves": {"arguments": {"x": "f32[128,16]"}, "reference": "mine:same"}}}), encoding="utf-8")
         _, _, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
         rows = by_name(document)
         self.assertEqual(rows["square"]["reference"]["state"], "agrees")
         self.assertEqual(rows["square"]["case"], "--arguments")
+        text = (self.folder / "user" / rows["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
+        self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
+
+    def test_arguments_of_a_file_that_calls(self):
+        """A user's call is traced, and not that which the file makes when it is loaded."""
+        root = self.folder / "eager"
+        root.mkdir()
+        first = (self.root / "kernels/first.py").read_text(encoding="utf-8").split("if __name__")[0]
+        (root / "eager.py").write_text(first + "square(np.ones((64, 8), np.float32))\n", encoding="utf-8")
+        path = self.folder / "eager.json"
+        path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
+            "square": {"arguments": {"x": "f32[32,4]"}}}}), encoding="utf-8")
+        _, _, document = walk(root, self.folder / "eagerly", f"--arguments={path}", "--only=square")
+        text = (self.folder / "eagerly" / by_name(document)["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
+        self.assertIn('"name": "x", "shape": [32, 4]', text)
 
     def test_refused(self):
         empty = self.folder / "empty"

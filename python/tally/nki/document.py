@@ -10,11 +10,10 @@ import json
 import re
 from math import prod
 
-from .expressions import Gather, Unsayable, broadcast, is_elementwise, numbered
+from .expressions import Unsayable, broadcast, is_elementwise, numbered
 from .refusal import shown_path
 from .resolve import Linear, Loop, free_name, instructions, most_trips
 from .rings import layouts
-from .values import row_major
 
 ENGINE_ORDER = ("tensor", "vector", "scalar", "gpsimd", "sync")
 
@@ -27,6 +26,7 @@ class Summary:
         self.program = None  # which one of a launch grid was traced
         self.instructions = self.loops = self.written_out = 0
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
+        self.regrouped = []  # tensors in another shape than the kernel's
 
     def obstacle(self, reason, place, count=1):
         key = reason, place
@@ -38,6 +38,7 @@ class Summary:
             "operations": self.operations, "instructions": self.instructions,
             "loops": self.loops, "dynamic_loops": self.dynamic, "iterations_written_out": self.written_out,
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
+            "regrouped": [{"buffer": buffer, "shape": list(shape)} for buffer, shape in self.regrouped],
             "engines": self.engines,
             "obstacles": [{"reason": reason, "count": count, **_where(place)}
                           for (reason, place), count in self._sorted()],
@@ -56,6 +57,8 @@ class Summary:
             lines.append(f"  {self.written_out} iterations written out")
         if self.rings:
             lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
+        if self.regrouped:
+            lines.append("  in other rows: " + ", ".join(f"{buffer} as {list(shape)}" for buffer, shape in self.regrouped))
         lines.append("  engines: " + ", ".join(f"{name} {count}" for name, count in self.engines.items()))
         for (reason, place), count in self._sorted():
             times = f" ({count} times)" if count > 1 else ""
@@ -79,6 +82,8 @@ class Writer:
             self.buffers[family] = self._unique(self.names, free_name(family.name))
             if layout.ring:
                 self.summary.rings.append((self.buffers[family], layout.ring))
+            if family.regrouped:
+                self.summary.regrouped.append((self.buffers[family], family.shape))
         self.most = most_trips(nodes)
         self.written = {access.tile.family for instruction in instructions(nodes) for access in instruction.accesses
                         if access.tile.role != "r"}
@@ -138,7 +143,7 @@ class Writer:
         tile = access.tile
         if tile.role != "r" or tile.whole or tile.exact or tile.pattern is None or tile.family in self.written:
             return access
-        if len(self.layouts[tile.family].shape) != len(tile.family.shape) or not _countable(tile.family.shape):
+        if len(self.layouts[tile.family].shape) != len(tile.family.shape):
             return access
         return access._replace(tile=tile._replace(whole=True))
 
@@ -190,17 +195,16 @@ def _computes(head, accesses, shown, numbers=()):
         return None
     if not head.results:
         raise Unsayable("what a register holds")
-    gathered = [result.source.index for result in head.results if isinstance(result, Gather)]
     read_accesses = [access for access in accesses if access.tile.role == "r"]
-    for number, tile in enumerate(reads):
-        if not (number in gathered or _can_gather(tile)):
+    for tile in reads:
+        if not _can_gather(tile):
             _check_tile(tile)
     for access in targets:
         if not _can_scatter(access.tile):
             _check_tile(access.tile)
     shapes = _read_shapes(head.results, reads)
     texts = [_reshaped(result.text(), reads, shapes) for result in head.results]
-    texts = [_from_memory(text, read_accesses, shapes, gathered) for text in texts]
+    texts = [_from_memory(text, read_accesses, shapes) for text in texts]
     texts = [_scattered(text, result.shape(shapes), access) if access.tile.whole
              else _turned(text, result.shape(shapes), access.tile)
              for text, result, access in zip(texts, head.results, targets)]
@@ -218,72 +222,61 @@ def _computes(head, accesses, shown, numbers=()):
     return numbered("; ".join(_started(text, access) for text, access in zip(texts, targets)), numbers)
 
 
-_COUNTABLE = 2**22  # elements of which each has an index that f32 divides exactly
-
-
-def _countable(shape):
-    """Whether 'gather' takes single elements of a buffer of this shape, by one index or two."""
-    return len(shape) <= 2 and prod(shape) < _COUNTABLE
+_MOST_ROWS = 2**24  # an index is an f32
 
 
 def _can_gather(tile):
-    """Whether its elements can be gathered from the whole buffer."""
-    return tile.whole and tile.pattern is not None and not tile.family.loops and _countable(tile.family.shape)
+    """Whether its elements, or its rows, can be gathered from the whole buffer."""
+    return tile.whole and tile.pattern is not None and not tile.family.loops and max(tile.family.shape) <= _MOST_ROWS
 
 
 def _can_scatter(tile):
     """Whether it is rows of the buffer, at indices from memory."""
-    if not tile.whole or tile.pattern is None or tile.family.loops or tile.role == "a" or not tile.pattern.rows:
-        return False
-    row = row_major(tile.family.shape)[0]
-    inner = tile.family.shape[1:]
-    return (tile.pattern.unit % row == 0 and tile.pattern.shape[1:] == inner
-            and tile.pattern.strides[1:] == row_major(inner))
+    return tile.role != "a" and _can_gather(tile) and tile.pattern.whole
 
 
-def _at(access, shape):
-    """The index of each element, counted through the buffer, as an expression on this shape."""
-    pattern, terms = access.tile.pattern, []
-    for axis, stride in enumerate(pattern.strides):
-        if stride and pattern.shape[axis] > 1:
-            terms.append(f"{stride} * index({list(pattern.shape)}, {axis})".removeprefix("1 * "))
-    if pattern.source is not None:
-        ones = [pattern.shape[0] if pattern.rows else 1] + [1] * (len(pattern.shape) - 1)
-        terms.append(f"{pattern.unit} * reshape(r{pattern.source}, {ones})".removeprefix("1 * "))
-    if access.offset.key != Linear().key or not terms:
-        terms.append(f"({access.offset.expression()})")
-    text = " + ".join(terms)
-    return text if tuple(shape) == pattern.shape else f"reshape({text}, {list(shape)})"
+def _place(access, which):
+    """Row (0) or column (1) of each element, or of each row if the pattern is one of whole rows."""
+    pattern = access.tile.pattern
+    shape = pattern.shape[:-1] if pattern.whole else pattern.shape
+    terms = [(steps[which], f"index({list(shape)}, {axis})")
+             for axis, (steps, count) in enumerate(zip(pattern.steps, shape)) if steps[which] and count > 1]
+    if pattern.source is not None and pattern.unit[which]:
+        ones = [pattern.shape[0] if pattern.each else 1] + [1] * (len(shape) - 1)
+        terms.append((pattern.unit[which], f"reshape(r{pattern.source}, {ones})"))
+    if prod(shape) > 1 and not any(term.startswith("index") for _, term in terms) and not (
+            pattern.each and prod(shape) == shape[0]):
+        terms.insert(0, (0, f"index({list(shape)}, 0)"))  # gives it its shape
+    text = " + ".join(f"{factor} * {term}".removeprefix("1 * ") for factor, term in terms)
+    first = access.first[which]
+    if first.key == Linear().key:
+        return text or "0"
+    return f"{text} + ({first.expression()})" if text else first.expression()
 
 
-def _from_memory(text, accesses, shapes, gathered):
+def _from_memory(text, accesses, shapes):
     """With a 'gather' for each tile that is gathered from the whole buffer."""
     for index, access in enumerate(accesses):
         tile = access.tile
-        if index in gathered or not _can_gather(tile) or f"r{index}" not in text:
+        if not _can_gather(tile) or f"r{index}" not in text:
             continue
         shape = shapes.get(index, tile.pattern.shape)
         if prod(shape) != prod(tile.pattern.shape):
             raise Unsayable("an operand that repeats, at addresses that are not a box")
-        at, extents = _at(access, shape), tile.family.shape
-        row, read = extents[-1], f"r{index}"
-        if len(extents) == 1:
-            found = f"gather({read}, {at})"
-        else:
-            found = f"gather({read}, floor(({at}) / {row}), mod({at}, {row}))"
+        places = ", ".join(_place(access, which) for which in range(1 if tile.pattern.whole else 2))
+        found = _in_shape(f"gather(r{index}, {places})", _gathered_shape(tile), tuple(shape))
         text = re.sub(rf"\br{index}\b", lambda _, found=found: found, text)
     return text
 
 
+def _gathered_shape(tile):
+    return tile.pattern.shape[:-1] + tile.family.shape[1:] if tile.pattern.whole else tile.pattern.shape
+
+
 def _scattered(text, shape, access):
-    pattern = access.tile.pattern
-    if prod(shape) != prod(pattern.shape):
+    if prod(shape) != prod(access.tile.pattern.shape):
         raise Unsayable("a result that repeats, in rows at addresses from memory")
-    row = row_major(access.tile.family.shape)[0]
-    rows = f"{pattern.unit // row} * reshape(r{pattern.source}, {[pattern.shape[0]]})".removeprefix("1 * ")
-    if access.offset.key != Linear().key:
-        rows += f" + floor(({access.offset.expression()}) / {row})"
-    return f"scatter({_in_shape(text, tuple(shape), pattern.shape)}, {rows})"
+    return f"scatter({_in_shape(text, tuple(shape), _gathered_shape(access.tile))}, {_place(access, 0)})"
 
 
 def _check_tile(tile):
@@ -355,11 +348,16 @@ def _reshaped(text, reads, shapes):
         if tile.whole or _fits(tile, shape):
             continue
         read, have = f"r{index}", None
+        if tile.family.element.tally in _WHOLE_WORDS:
+            read = f"bitor({read}, 0)"  # exactly: reshaped numbers are those of f32
         if tile.order is not None:
             read = f"permute({_in_shape(read, tile.counts, tile.order.shape)}, {list(tile.order.axes)})"
             have = tile.order.walked()
         text = re.sub(rf"\br{index}\b", _in_shape(read, have, shape), text)
     return text
+
+
+_WHOLE_WORDS = ("i32", "u32")
 
 
 def _in_shape(text, have, wanted):

@@ -175,10 +175,17 @@ def unpacked(element, words):
     return values.reshape(*values.shape[:-2], -1)
 
 
+def rounded(values, element):
+    """An array of the element type. (NumPy drops what tells bf16 from f32 if it only converts.)"""
+    array = np.empty(np.shape(values), element.dtype)
+    array[...] = element.fit(values)
+    return array
+
+
 def cast(array, element):
     """Numbers of the host as an element type has them; those of four in a word become four, and the other way."""
     have = find_element(array.dtype)
     array = unpacked(have, array) if have is not None and have.packed else array
     if element.packed:
         return packed(element, array)
-    return np.asarray(element.fit(array), element.dtype)
+    return rounded(array, element)

@@ -377,27 +377,6 @@ class MatMul:
         _as_matrix(self.moving, operands, wants)
 
 
-class Gather:
-    """Rows of a whole buffer, by a column of indices."""
-
-    def __init__(self, source, indices):
-        self.source, self.indices = source, indices
-        self.key = ("gather", source.key, indices.key)
-
-    def value(self, values):
-        return self.source.value(values)  # a view at addresses from memory reads what is there
-
-    def shape(self, shapes):
-        return self.source.shape(shapes)
-
-    def text(self):
-        return f"gather({self.source.text()}, {self.indices.text()})"
-
-    def wants(self, operands, wants):
-        want(wants, self.source.index, operands[self.source.index].shape)
-        want(wants, self.indices.index, operands[self.indices.index].shape[:1])
-
-
 class Place:
     """The index along one axis of a shape."""
 
@@ -437,6 +416,39 @@ class Function:
     def wants(self, operands, wants):
         for argument in self.arguments:
             argument.wants(operands, wants)
+
+
+def stacked(texts, axis, rank):
+    """The text of what has one of these texts at each place along an axis, where they have one element."""
+    *firsts, text = texts
+    places = [1] * rank
+    places[axis] = len(texts)
+    for number, part in reversed(list(enumerate(firsts))):
+        text = f"select(index({places}, {axis}) == {number}, {part}, {text})"
+    return text
+
+
+class Stacked:
+    """Parts of a tile along one axis, of which each has one element there. The text picks each where it belongs."""
+
+    def __init__(self, axis, rank, parts):
+        self.axis, self.rank, self.parts = axis, rank, parts
+        self.key = ("stacked", axis, rank, *(part.key for part in parts))
+
+    def value(self, values):
+        return np.concatenate([part.value(values) for part in self.parts], axis=self.axis)
+
+    def text(self):
+        return stacked([part.text() for part in self.parts], self.axis, self.rank)
+
+    def shape(self, shapes):
+        shape = list(self.parts[0].shape(shapes))
+        shape[self.axis] = len(self.parts)
+        return tuple(shape)
+
+    def wants(self, operands, wants):
+        for part in self.parts:
+            part.wants(operands, wants)
 
 
 class Opaque:

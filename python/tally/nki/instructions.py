@@ -17,11 +17,11 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from .elements import packed, unpacked
-from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
-                          Transpose, Whole, find_operator, find_reduction)
+from . import blocks
+from .expressions import (OPERATORS, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
+                          Stacked, Transpose, Whole, find_operator, find_reduction, stacked)
 from .refusal import Refusal
-from .values import Register, View, reshaped
+from .values import Register, View, limited, reshaped, split
 
 
 _QUADRANT = 32  # partitions that a shuffle works in
@@ -45,6 +45,7 @@ class Call:
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
         self.reads, self.sizes = [], {}
+        self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
 
     def __getattr__(self, name):
@@ -54,6 +55,31 @@ class Call:
         if not isinstance(view, View):
             raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
                           f"'{str(view)[:40]}'")
+        self.first = view if self.first is None else self.first
+        if view.wide > 1 or view.narrow > 1:
+            views, part = view.plain()
+            return other_bits(view, part, [self._read(plain, self._split(plain)) for plain in views])
+        return self._read(view, self._split(view))
+
+    @property
+    def limits(self):
+        """How many of the first elements along each axis the mask lets through; None without one."""
+        return self.mask.limits(self.first.shape) if self.mask is not None and self.first is not None else None
+
+    def _split(self, view):
+        """The axes along which a tile on the chip is read box by box, if it is not a box itself."""
+        if view.memory.space == "hbm" or view.is_indirect():
+            return ()
+        if self.limits is not None and 0 not in self.limits:
+            part = limited(view, self.first.shape, self.limits)
+        else:
+            part = view
+        axes = () if part.box().exact else split(view.memory.shape, part.offset, part.shape, part.strides)
+        return axes if all(part.shape[axis] == view.shape[axis] for axis in axes) else ()
+
+    def _read(self, view, axes):
+        if axes:
+            return Stacked(axes[0], view.ndim, [self._read(part, axes[1:]) for part in view.parts(axes[0])])
         self.reads.append(view)
         return Read(len(self.reads) - 1)
 
@@ -86,10 +112,35 @@ class Call:
         return Whole(len(self.numbers) - 1, value)
 
     def cost(self, default):
-        view = self.reads[0] if self.reads else default
+        view = default if self.first is None else self.first
         sizes = {"n": _row(view), "p": view.shape[0] if view.shape else 1,
                  "bytes": view.size * view.itemsize, **self.sizes}
         return self.row.cost.format(**sizes)
+
+
+def other_bits(view, part, reads):
+    """Numbers of 16 bits as words of 32, or the other way; the first one has the lower bits."""
+    if view.wide > 1:
+        text = "bitor(shr(bits({0}), 16), bits({1}))"
+        return Function("pairs", lambda low, high: (_bits(low) >> 16 | _bits(high)).view(view.dtype.dtype),
+                        f"frombits({text})" if view.dtype.is_float else text, lambda shape, _: shape, *reads)
+    halves = [Function(f"half {half}", lambda x, half=half: _half(x, half), text, lambda shape: shape, *reads)
+              for half, text in enumerate(("frombits(shl(bits({0}), 16))", "frombits(bitand(bits({0}), -65536))"))]
+    if part is not None:
+        return halves[part]
+    *lead, count = view.shape
+    parts = [f"reshape({half.template}, {[*lead, count // 2, 1]})" for half in halves]
+    return Function("halves", lambda x: np.stack([_half(x, 0), _half(x, 1)], axis=-1).reshape(view.shape),
+                    f"reshape({stacked(parts, view.ndim, view.ndim + 1)}, {list(view.shape)})", lambda _: view.shape, *reads)
+
+
+def _bits(x):
+    return np.ascontiguousarray(x, np.float32).view(np.uint32)
+
+
+def _half(x, half):
+    bits = _bits(x)
+    return (bits & np.uint32(0xFFFF0000) if half else bits << np.uint32(16)).view(np.float32)
 
 
 def _row(view):
@@ -109,8 +160,6 @@ def _copy(call):
         outside = call.src.outside
         return [(call.dst, Opaque("a copy that skips what is outside", lambda x, old: np.where(
             outside.reshape(x.shape), old.reshape(x.shape), x), call.read(call.src), call.read(call.dst)))]
-    if isinstance(call.src, View) and call.src.gathers_rows():
-        return [(call.dst, Gather(call.read(call.src), call.read(call.src.sources[-1])))]
     return [(call.dst, call.read(call.src))]
 
 
@@ -308,62 +357,6 @@ def _range_select(call):
     return _with_reduction(call, x)
 
 
-_BLOCK, _LARGEST = 8, {"fp8_e4m3fn": (8, 448), "fp8_e5m2": (15, 57344), "fp4_e2m1": (2, 6)}
-
-
-def _scale_rows(partitions, rows):
-    """In which rows of a tile the scales of each eight partitions are: four in each quadrant, if there are several."""
-    blocks = np.arange(max(1, partitions // _BLOCK))
-    return blocks if rows < partitions or partitions <= _QUADRANT else blocks // 4 * _QUADRANT + blocks % 4
-
-
-def _quantize(call):
-    """Blocks of 8 partitions by 4 numbers, each with a scale that is a power of two."""
-    element = call.dst.dtype
-    exponent, largest = _LARGEST[element.packed]
-    source, scales = _as_rows(call.src), _as_rows(call.dst_scale)
-    rows = _scale_rows(source.shape[0], scales.shape[0])
-
-    def scale(x):
-        blocks = np.abs(np.asarray(x, np.float32)).reshape(len(rows), -1, x.shape[1] // 4, 4)
-        return (blocks.max(axis=(1, 3)).view(np.uint32) >> 23).astype(np.int64) - exponent
-
-    def numbers(x):
-        factors = np.repeat(np.repeat(np.ldexp(np.float32(1), scale(x) - 127), len(x) // len(rows), 0), 4, 1)
-        return packed(element, np.clip(x / factors, -largest, largest))
-
-    def with_scales(x, old):
-        result = np.array(old)
-        result[rows, :x.shape[1] // 4] = np.clip(scale(x), 0, 255)
-        return result
-
-    x, old = call.read(source), call.read(scales)
-    return [(call.dst, Opaque("numbers in blocks", numbers, x, shape=(source.shape[0], source.shape[1] // 4))),
-            (call.dst_scale, Opaque("scales of blocks", with_scales, x, old, shape=scales.shape))]
-
-
-def _matmul_mx(call):
-    """The product of numbers in blocks; each word has four of them, which are summed, too."""
-    tiles = [_as_rows(view) for view in (call.stationary, call.moving, call.stationary_scale, call.moving_scale)]
-    stationary, moving = (view.dtype for view in tiles[:2])
-
-    def product(a, b, scale_a, scale_b):
-        a, b = (_scaled_blocks(*pair) for pair in ((stationary, a, scale_a), (moving, b, scale_b)))
-        return np.tensordot(a, b, axes=((0, 2), (0, 2)))
-
-    reads = [call.read(view) for view in tiles]
-    call.sizes = {"nstat": tiles[0].shape[1], "nmov": tiles[1].shape[1], "kind": ""}
-    return [(call.dst, Opaque("a product of numbers in blocks", product, *reads, key=(stationary.name, moving.name),
-                              shape=(tiles[0].shape[1], tiles[1].shape[1])))]
-
-
-def _scaled_blocks(element, words, scales):
-    numbers = unpacked(element, words).reshape(*words.shape, 4)
-    rows = _scale_rows(len(words), len(scales))
-    factors = np.ldexp(np.float32(1), scales[rows, :words.shape[1]].astype(np.int64) - 127)
-    return numbers * np.repeat(factors, len(words) // len(rows), axis=0)[..., None]
-
-
 _SIGNS = {"multiply": "*", "add": "+", "subtract": "-", "maximum": "max", "minimum": "min"}
 _COMMUTE = ("multiply", "add", "maximum", "minimum")
 
@@ -462,6 +455,29 @@ def _gather(call):
     return [(call.dst, Function("gather", gathered, template, lambda _, index: index, data, index))]
 
 
+def _local_gather(call):
+    """In each partition of a core of gpsimd, the elements at the core's indices: those of its partitions, column
+    by column."""
+    src, index = _as_rows(call.src_buffer), _as_rows(call.index)
+    (count, width), each = src.shape, int(call.num_elem_per_idx or 1)
+    cores, columns = count // _CORE_PARTITIONS, index.shape[1]
+    wanted = int(call.num_valid_indices or _CORE_PARTITIONS * columns)
+    if count % _CORE_PARTITIONS or index.shape[0] != count or wanted != _CORE_PARTITIONS * columns or each != 1:
+        raise Refusal(f"'local_gather' of {wanted} times {each} elements, from {count} partitions and at indices of "
+                      f"{index.shape[0]}; one element at each index of as many partitions, in sixteens, is modelled")
+
+    def gathered(x, at):
+        at = at.reshape(cores, _CORE_PARTITIONS, columns).transpose(0, 2, 1).reshape(cores, wanted)
+        return np.take_along_axis(x, np.repeat(at, _CORE_PARTITIONS, axis=0).astype(np.int64), axis=1)
+
+    at = f"permute(reshape({{1}}, {[cores, _CORE_PARTITIONS, columns]}), [0, 2, 1])"
+    template = (f"sum(select(index({[cores, _CORE_PARTITIONS, wanted, width]}, 3) == "
+                f"reshape({at}, {[cores, 1, wanted, 1]}), "
+                f"reshape({{0}}, {[cores, _CORE_PARTITIONS, 1, width]}), 0), [3])")
+    return [(call.dst, Function("local_gather", gathered, template, lambda *_: (cores, _CORE_PARTITIONS, wanted),
+                                call.read(src), call.read(index)))]
+
+
 _KEPT = 255  # the word of a shuffle's mask for 'as it was'
 
 
@@ -551,35 +567,46 @@ def _aggregated(call):
 
 
 _CORE_PARTITIONS = 16  # of one core of gpsimd, of which the first one counts
+_MOST_FOUND = 1024  # numbers that 'find' looks for in a row
 
 
 def _nonzero(call):
     """In the first partition of each core: the places that are not 0, then padding, and last how many."""
     offset, padding = int(call.index_offset or 0), -1 if call.padding_val is None else int(call.padding_val)
     src, dst = (_as_rows(view)[slice(0, None, _CORE_PARTITIONS)] for view in (call.src, call.dst))
-    (count, width), size = src.shape, list(dst.shape)
+    (count, width), length = src.shape, dst.shape[1] - 1
+    if width > length:
+        raise Refusal(f"'nonzero_with_count' of rows of {width} needs {width + 1} places, not {length + 1}")
 
     def nonzero(x):
-        result = np.full(dst.shape, padding, np.int64)
+        result = np.full((count, length), padding, np.int64)
         for row, numbers in enumerate(x):
             places = np.flatnonzero(numbers)
             result[row, :len(places)] = places + offset
-            result[row, -1] = len(places)
         return result
 
-    if width > size[1] - 1:
-        raise Refusal(f"'nonzero_with_count' of rows of {width} needs {width + 1} places, not {size[1]}")
-    # Each number that is not 0 has a rank; the rank of the k-th place is looked for.
+    # Each number that is not 0 has a rank; the rank of the k-th place is looked for, in pieces of the row.
+    piece = next(n for n in range(min(length, _MOST_FOUND), 0, -1) if length % n == 0)
     ranks = "select({0} != 0, scan(*, +, 1, {0} != 0, 0), 0)"
-    place = f"find({ranks}, index({size}, 1) + 1)"
+    pieces = [f"reshape(find({ranks}, index({[count, piece]}, 1) + {1 + piece * k}), {[count, 1, piece]})"
+              for k in range(length // piece)]
+    place = f"reshape({stacked(pieces, 1, 3)}, {[count, length]})"
     row = f"select({place} < 0, {padding}, {place} + {offset})"
-    template = f"select(index({size}, 1) == {size[1] - 1}, reshape(sum({{0}} != 0), {[count, 1]}), {row})"
-    return [(dst, Function("nonzero", nonzero, template, lambda _: dst.shape, call.read(src)))]
+    x = call.read(src)
+    return [(dst[:, 0:length], Function("nonzero", nonzero, row, lambda _: (count, length), x)),
+            (dst[:, length:], Function("count", lambda x: np.count_nonzero(x, axis=1)[:, None],
+                                       f"reshape(sum({{0}} != 0), {[count, 1]})", lambda _: (count, 1), x))]
 
 
 def _received(call):
-    """What another program of the grid sends, while it receives the source (tracer.py)."""
-    return [(call.dst, Opaque("what another core sends", lambda _: call.received, call.read(call.src)))]
+    """What another program of the grid sends, while it receives the source (others.py)."""
+    call.read(call.src)
+    return [(call.dst, call.read(call.received))]
+
+
+def _taken(call):
+    """What all programs have of a tensor after a barrier (others.py)."""
+    return [(call.dst, call.read(call.received))]
 
 
 # ---- The table ------------------------------------------------------------------------------
@@ -645,9 +672,9 @@ INSTRUCTIONS = {
                     "accumulate, tile_position, tile_size, perf_mode, name, engine", _matmul, "psum"),
         Instruction("nc_matmul_mx", "tensor", "nc_matmul(nstat={nstat}, nmov={nmov})", "",
                     "dst, stationary, moving, stationary_scale, moving_scale, tile_position, tile_size, accumulate, "
-                    "name, engine", _matmul_mx, "psum"),
+                    "name, engine", blocks.matmul, "psum"),
         Instruction("quantize_mx", "vector", "tensor_copy(n={n})", "", "dst, src, dst_scale, name, engine",
-                    _quantize),
+                    blocks.quantize),
         Instruction("nc_transpose", "tensor", "nc_transpose(p={p}, f={f})", "data" + _TAIL1,
                     "dst, data" + _TAIL2 + ", dtype", _transpose, "psum"),
         Instruction("iota", "gpsimd", "iota(n={n})", "",
@@ -665,6 +692,8 @@ INSTRUCTIONS = {
                     "dst, data, vals, imm, dst_idx" + _TAIL2, _match_replace8),
         Instruction("nc_n_gather", "gpsimd", "iota(n={n})", "data, indices" + _TAIL1,
                     "dst, data, indices" + _TAIL2, _gather),
+        Instruction("local_gather", "gpsimd", "iota(n={n})", "",
+                    "dst, src_buffer, index, num_elem_per_idx, num_valid_indices" + _TAIL2, _local_gather),
         Instruction("nc_stream_shuffle", "vector", "nc_stream_shuffle(n={n})", "src, dst, shuffle_mask" + _TAIL1,
                     "src, dst, shuffle_mask" + _TAIL2, _stream_shuffle),
         Instruction("dma_compute", "sync", "dma_copy(bytes={bytes})", "",
@@ -674,6 +703,7 @@ INSTRUCTIONS = {
         Instruction("bn_aggr", "vector", "bn_aggr(n={n})", "data" + _TAIL1, "dst, data" + _TAIL2,
                     _aggregated),
         Instruction("sendrecv", "gpsimd", "dma_copy(bytes={bytes})", "", "dst, src, received", _received),
+        Instruction("core_barrier", "gpsimd", "", "", "dst, received", _taken),
         Instruction("nonzero_with_count", "gpsimd", "iota(n={n})", "",
                     "dst, src, index_offset, padding_val" + _TAIL2, _nonzero),
     ]

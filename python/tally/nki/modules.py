@@ -435,7 +435,7 @@ def _language(tracer, modern, base):
                  "shared_constant", "shared_identity_matrix", "static_range", "dynamic_range", "fori_loop",
                  "while_loop", "program_id", "num_programs", "program_ndim"):
         setattr(module, name, getattr(language, name))
-    module.affine_range = module.sequential_range = language.static_range
+    module.range = module.affine_range = module.sequential_range = language.static_range
     for name in ("sbuf", "psum", "hbm", "shared_hbm", "private_hbm"):
         setattr(module, name, Token(name))
     module.mgrid, module.ds, module.par_dim = _Meshgrid(), DynamicSlice, lambda n: n

@@ -116,7 +116,7 @@ class Access(NamedTuple):
     coordinates: tuple
     firsts: tuple
     start: object  # of a sum: True (sets), False (adds), or the loop in whose first iteration it sets
-    offset: object  # of a pattern
+    first: object  # of a pattern, its row and its column
 
 
 class Instruction(NamedTuple):
@@ -161,9 +161,9 @@ class Resolver:
         for tile in head.tiles:
             coordinates = tuple(next(numbers) for _ in tile.family.loops)
             firsts = () if tile.whole else tuple(next(numbers) for _ in tile.family.shape)
-            offset = next(numbers) if tile.pattern is not None else None
+            first = (next(numbers), next(numbers)) if tile.pattern is not None else None
             start = _start(next(numbers)) if tile.role == "a" else None
-            accesses.append(Access(tile, coordinates, firsts, start, offset))
+            accesses.append(Access(tile, coordinates, firsts, start, first))
         inside = tuple(next(numbers) for _ in range(head.numbers))
         return Instruction(head, tuple(accesses), positions, inside)
 

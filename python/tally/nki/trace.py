@@ -12,7 +12,7 @@ from .modules import Kernel, offered
 from .refusal import Place, Refusal
 from .resolve import Resolver, tying
 from .rollup import Uneven
-from .tracer import Again, Tracer
+from .tracer import Again, Notes, Tracer
 from .tree import Limits
 
 
@@ -64,22 +64,22 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
 
     With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
     """
-    unknown = set()
+    notes = Notes()
     while True:
-        tracer = Tracer(limits, progress, grid, program, unknown)
+        tracer = Tracer(limits, progress, grid, program, notes)
         tracer.recorder.log = [] if keep_log else None
         tracer.recorder.interner.only_run = only_run
         try:
             function = run(tracer)
-            block = tracer.recorder.finish()
+            block = tracer.finish()
             break
         except Uneven:
             # A number that later iterations make unknown was known in the first one: once more, without.
-            if tracer.recorder.demoted <= unknown:
+            if tracer.recorder.demoted <= notes.unknown:
                 raise
-            unknown |= tracer.recorder.demoted
+            notes.take(Again(unknown=tracer.recorder.demoted))
         except Again as again:
-            unknown |= again.places
+            notes.take(again)
         finally:
             places.forget()
     if tracer.recorder.operations == 0:
@@ -128,10 +128,9 @@ def _arrays(memories, buffers, which):
 
 
 def _numbers(memory, which):
-    """The numbers; at the end, those that this program has written, if other programs write, too."""
-    if which == "first" or memory.own is None or memory.own.all():
-        return getattr(memory, which)
-    return np.where(memory.own.reshape(memory.shape), memory.data, np.nan)
+    """The numbers; at the end, those that this program has written or taken, if other programs write, too."""
+    numbers = getattr(memory, which) if which == "first" or memory.own is None else memory.own.numbers()
+    return numbers.reshape(memory.family.shape)
 
 
 def _program(tracer):

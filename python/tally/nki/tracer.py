@@ -7,16 +7,18 @@ the first generation are handled here as well: `dst[...] = nisa.op(...)` makes t
 """
 
 from functools import lru_cache
+from math import gcd
 
 import numpy as np
 
 from .elements import ELEMENTS, find_element
 from .expressions import MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
+from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import LoopReduce, Memory, Register, View, refuse, whole
+from .values import LoopReduce, Memory, Register, View, limited, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 PRODUCTS = ("nc_matmul", "nc_matmul_mx")
@@ -29,22 +31,34 @@ def _names(text):
 
 
 class Again(Exception):
-    """Something was put off in vain: the kernel is to be run again, with these places in `unknown`."""
+    """The kernel is to be run again, with what was found added to these notes."""
 
-    def __init__(self, places):
+    def __init__(self, unknown=(), rows=()):
         super().__init__("once more")
-        self.places = places
+        self.unknown, self.rows = unknown, rows
+
+
+class Notes:
+    """What earlier runs of the kernel have found: places whose memories count as depending on inputs from the start,
+    and the length of the rows of tensors that the kernel which is written has in another shape."""
+
+    def __init__(self):
+        self.unknown, self.rows = set(), {}
+
+    def take(self, again):
+        self.unknown.update(again.unknown)
+        self.rows.update(again.rows)
 
 
 class Tracer:
-    """`unknown` holds places whose memories count as depending on inputs from the start; zeros are
-    written there at once."""
+    """`notes`: of earlier runs. Where memories count as depending on inputs, zeros are written at once."""
 
-    def __init__(self, limits=Limits(), progress=None, grid=(), program=(), unknown=()):
+    def __init__(self, limits=Limits(), progress=None, grid=(), program=(), notes=None):
         self.recorder = Recorder(limits, progress)
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
-        self.inputs, self.hbm, self.unknown = [], [], unknown
+        self.inputs, self.hbm, self.notes = [], [], notes or Notes()
+        self.messages = Messages(self)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
     # ---- Memory
@@ -68,16 +82,19 @@ class Tracer:
         memory = Memory(shape, kind, str(space), modern, family, coordinates, self, data)
         if memory.space == "hbm":
             self.hbm.append(memory)
-        if place in self.unknown:
+            row = self.notes.rows.get(_identity(memory))
+            if row is not None:
+                family.shape, family.regrouped = (memory.size // row, row), True
+        if place in self.notes.unknown:
             memory.known, memory.never_known = False, True
         return whole(memory)
 
     def input(self, name, array, element, place):
         view = self.allocate(array.shape, element, "hbm", True, name, array, place)
         view.memory.known = False
-        view.memory.first = view.memory.data.copy()
         self.inputs.append(view.memory)
         self.share(view.memory, (name, len(self.inputs)))
+        view.memory.first = view.memory.data
         return view
 
     # ---- Other programs of the grid
@@ -85,8 +102,8 @@ class Tracer:
     def share(self, memory, key):
         """Programs of a grid have one tensor in HBM, where each of them makes it."""
         if self.cores is not None:
-            memory.data = self.cores.shared.setdefault((key, memory.shape), memory.data)
-            memory.own = np.zeros(memory.size, bool)
+            shared = self.cores.shared.setdefault((key, memory.shape), Shared(memory.data))
+            memory.data, memory.own = shared.data, Own(shared)
 
     @property
     def rank(self):
@@ -97,12 +114,25 @@ class Tracer:
             refuse("'sendrecv' needs the other programs of the launch grid; 'tally-nki corpus' runs them")
         self._before_read(src)
         received = self.cores.exchange(self.rank, int(send_to_rank), int(recv_from_rank), pipe_id, np.array(src.read()))
-        return self.perform("sendrecv", True, (), dict(src=src, dst=dst, received=received))
+        self.recorder.obstacle("what another program sends is an input, one message after the other")
+        return self.perform("sendrecv", True, (), dict(src=src, dst=dst, received=self.messages.add(received, src.dtype)))
 
     def core_barrier(self, *_, **__):
         if self.cores is not None:
-            self.recorder.obstacle("'core_barrier' computes with what other cores write: one program is traced")
+            self.recorder.obstacle("one program is traced: what others write in HBM is there from the start")
             self.cores.barrier(self.rank)
+            for memory in self.hbm:
+                if memory.own is not None and not self.recorder.interner.only_run and memory.own.look():
+                    memory.own.take()
+                    message = self.messages.add(memory.data, memory.element)
+                    self.perform("core_barrier", True, (), dict(dst=whole(memory), received=message))
+
+    def finish(self):
+        """The kernel as a block; what came from other programs is among the inputs."""
+        block = self.recorder.finish()
+        self.inputs += self.messages.finished()
+        self.inputs += [memory for memory in from_others(self.hbm) if not any(memory is mine for mine in self.inputs)]
+        return block
 
     # ---- Instructions
 
@@ -137,13 +167,11 @@ class Tracer:
         shapes = [view.shape for view in call.reads]
         for view in call.reads:
             self._before_read(view)
-        limits = None
-        if call.mask is not None and call.reads:
-            limits = call.mask.limits(call.reads[0].shape)
-        reads = call.reads if limits is None else [_limited(view, shapes[0], limits) for view in call.reads]
+        limits = call.limits
+        reads = call.reads if limits is None else [limited(view, call.first.shape, limits) for view in call.reads]
         targets, new = self._targets(row, call, results, shapes, modern)
         if limits is not None:
-            targets = [_limited_result(view, expression, shapes[0], limits)
+            targets = [_limited_result(view, expression, call.first.shape, limits)
                        for view, (_, expression) in zip(targets, results)]
             if 0 in limits:
                 return new if new is not None else targets[0]
@@ -152,7 +180,8 @@ class Tracer:
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
-        values = [None] * len(targets) if skipped else self._values(row, results, reads)
+        self._regroup(reads, targets)
+        values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
                               tuple(expression for _, expression in results), here(),
@@ -175,7 +204,7 @@ class Tracer:
             if destination is None:
                 shape = tuple(call.shape) if call.shape is not None else expression.shape(shapes)
                 if call.keepdims and isinstance(expression, Reduce):
-                    shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(shapes[0]))
+                    shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(call.first.shape))
                 shape = shape if len(shape) > 1 else shape + (1,) * (2 - len(shape))
                 space = row.space
                 if row.name == "nc_transpose" and self._asked(call) not in (None, "tensor"):
@@ -186,13 +215,16 @@ class Tracer:
                 destination = new = self.allocate(shape, element, space, modern)
             if not isinstance(destination, View):
                 refuse(f"'{row.name}' writes to a tile, not to {type(destination).__name__}")
+            if destination.wide > 1 or destination.narrow > 1:
+                refuse(f"'{row.name}' writes to a view of '{destination.memory.element}' as '{destination.dtype}'; write "
+                       "to a tensor of that type")
             targets.append(destination)
         return targets, new
 
-    def _values(self, row, results, reads):
+    def _values(self, row, call, results, reads):
         if row.name in PRODUCTS:
-            packed = 4 if reads[0].dtype.packed else 1
-            self.recorder.multiplied(packed * reads[0].size * (reads[1].size // max(1, reads[1].shape[0])))
+            lanes = 4 if call.stationary.dtype.packed else 1
+            self.recorder.multiplied(lanes * call.stationary.size * call.sizes["nmov"])
         arrays = [view.read() for view in reads]
         try:
             with np.errstate(all="ignore"):
@@ -248,6 +280,31 @@ class Tracer:
             if view.unknown:
                 self.recorder.obstacle("an address that only a run knows: the tile is 'X[@]'",
                                        operation.place)
+
+    def _regroup(self, reads, targets):
+        """Tensors get rows of another length if only then it can be said which of them are meant."""
+        if self.recorder.interner.only_run:
+            return
+        for view, is_read in [*((view, True) for view in reads), *((view, False) for view in targets)]:
+            memory = view.memory
+            if memory.space != "hbm" or memory.coordinates or not (view.is_indirect() or is_read and _gathered(view)):
+                continue
+            row = self._row(view, is_read)
+            if row is not None and memory.size // row <= _MOST_ROWS and self.notes.rows.get(_identity(memory)) != row:
+                raise Again(rows={_identity(memory): row})
+
+    def _row(self, view, is_read):
+        """How long rows have to be; None if they are right, or none are."""
+        memory, sources = view.memory, {id(source): 0 for source in view.sources}
+        shapes = [memory.family.shape]
+        if is_read and _identity(memory) not in self.notes.rows:
+            shapes.append((memory.size // memory.shape[-1], memory.shape[-1]))
+        common = gcd(view.common_row(), self.notes.rows.get(_identity(memory), 0))
+        for shape in [*shapes, (memory.size // common, common)]:
+            pattern = view.pattern(sources, shape)
+            if pattern is not None and (is_read or pattern.whole):
+                return None if shape is shapes[0] else shape[1]
+        return None
 
     def _note_known(self, row, call, reads, targets):
         known = all(view.memory.known for view in reads) and not any(
@@ -328,12 +385,12 @@ class Tracer:
         if memory.set_parts is None or not memory.set_parts.any():
             self.perform("memset", True, (whole(memory), 0.0))
         elif not memory.set_parts.all():
-            raise Again({memory.family.place})
+            raise Again(unknown={memory.family.place})
 
     def zeros(self, shape, element, space, modern, name=None):
         view = self.allocate(shape, element, space, modern, name)
         view.memory.data[...] = 0
-        if view.memory.space == "psum" and view.memory.family.place not in self.unknown:
+        if view.memory.space == "psum" and view.memory.family.place not in self.notes.unknown:
             view.memory.zero = True
         else:
             self.perform("memset", True, (view, 0.0))
@@ -413,38 +470,51 @@ class Tracer:
 
     # ---- Registers
 
-    def load_register(self, register, view):
-        if view.size != 1:
-            refuse(f"a register is loaded from one number, not from a tile of shape {list(view.shape)}")
-        self._before_read(view)
-        number = np.asarray(view.read()).reshape(-1)[0]
+    def load_register(self, dst, src):
+        if src.size != 1:
+            refuse(f"a register is loaded from one number, not from a tile of shape {list(src.shape)}")
+        self._before_read(src)
+        number = np.asarray(src.read()).reshape(-1)[0]
         if number != number:
-            refuse(f"a register is loaded from '{view.name}', which nothing has written")
-        register.value = int(number)
-        register.known = view.memory.known and not view.unknown
-        register.name = register.name or assigned_name(here())
-        self.recorder.wrote(register)
+            refuse(f"a register is loaded from '{src.name}', which nothing has written")
+        dst.value = int(number)
+        dst.known = src.memory.known and not src.unknown
+        dst.name = dst.name or assigned_name(here())
+        self.recorder.wrote(dst)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
-                                    [("r", view, None)]))
+                                    [("r", src, None)]))
         self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
                                "before, and no wait orders the load before its use")
         self.last = None
 
-    def move_register(self, register, source):
-        if isinstance(source, Register):
+    def move_register(self, dst, src):
+        if isinstance(src, Register):
             # Where it goes round among registers, no few iterations show how.
-            register.value, register.known = source.value, source.known and not self.recorder.is_dynamic
+            dst.value, dst.known = src.value, src.known and not self.recorder.is_dynamic
         else:
-            register.value, register.known = int(source), True
-        self.recorder.wrote(register)
+            dst.value, dst.known = int(src), True
+        self.recorder.wrote(dst)
 
-    def store_register(self, view, register):
-        view.write(np.asarray(register.value))
-        view.memory.known = view.memory.known and register.known and not self.recorder.is_dynamic
-        self.recorder.wrote(view.memory)
+    def store_register(self, dst, src):
+        dst.write(np.asarray(src.value))
+        dst.memory.known = dst.memory.known and src.known and not self.recorder.is_dynamic
+        self.recorder.wrote(dst.memory)
         self.recorder.add(Operation("register_store", "sync", "sync", None, (), here(),
-                                    [("w", view, None)]))
+                                    [("w", dst, None)]))
         self.last = None
+
+
+_MOST_ROWS = 2**24  # an index is an f32
+
+
+def _identity(memory):
+    """Which tensor in HBM this is, in each run of the kernel."""
+    return memory.family.place, memory.family.name, memory.shape
+
+
+def _gathered(view):
+    """Whether an input has to be gathered: the view is not a box of it."""
+    return view.memory.first is not None and not view.memory.written and not view.box().exact
 
 
 class _Named:
@@ -466,14 +536,6 @@ def _adds_constant(call, target):
 def _is_column(x, wide):
     return (isinstance(wide, View) and x.ndim <= wide.ndim and x.shape[0] == wide.shape[0]
             and x.shape != wide.shape and all(n == 1 for n in x.shape[1:]))
-
-
-def _limited(view, shape, limits):
-    """The part of a tile that a mask lets through; a column stays."""
-    if view.shape != shape:
-        lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
-        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
-    return view._with(view.offset, limits, view.strides)
 
 
 def _limited_result(view, expression, shape, limits):

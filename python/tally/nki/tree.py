@@ -17,20 +17,22 @@ from typing import NamedTuple, Optional
 from . import rollup
 from .places import here
 from .refusal import Refusal
+from .values import row_of
 
 
 _NUMBERS = re.compile(r"[-_]?\d+")
 
 
 class Family:
-    """The allocations of one line; `loops` are those around it, outermost first."""
+    """The allocations of one line; `loops` are those around it, outermost first. `shape` is that of the document,
+    which may have other rows than the kernel's."""
 
-    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents")
+    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents", "regrouped")
 
     def __init__(self, name, loops, shape, element, space, place):
         self.name, self.loops, self.shape = name, loops, shape
         self.element, self.space, self.place = element, space, place
-        self.extents = [0] * len(loops)
+        self.extents, self.regrouped = [0] * len(loops), False
 
 
 class Tile(NamedTuple):
@@ -44,7 +46,7 @@ class Tile(NamedTuple):
     order: object  # values.Order, or None if it is row-major
     shape: tuple  # of the view, 1 along axes where it repeats
     whole: bool  # anything in the buffer: the address is known only at run time
-    pattern: object  # values.Pattern of what is no box, or None
+    pattern: object  # values.Pattern of what is not a box, or None
 
 
 class Head(NamedTuple):
@@ -152,8 +154,8 @@ class Recorder:
                 numbers += box.firsts
                 kinds += [rollup.PLAIN] * len(box.firsts)
             if pattern is not None:
-                numbers.append(view.base)
-                kinds.append(rollup.PLAIN)
+                numbers += divmod(view.base, row_of(family.shape))
+                kinds += [rollup.PLAIN, rollup.PLAIN]
             if role == "a":
                 numbers.append(flag)
                 kinds.append(rollup.FLAG)

@@ -8,7 +8,8 @@ What comes from numbers that only a run knows is marked, never guessed: a `Regis
 on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
 """
 
-from math import prod
+from itertools import combinations, product
+from math import gcd, prod
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -154,17 +155,63 @@ def _order(axes):
     return Order(tuple(axes[axis][0] for axis in inward), tuple(inward.index(axis) for axis in range(len(axes))))
 
 
-class Pattern(NamedTuple):
-    """The elements of a view that is not a box, or whose address comes from memory.
+MOST_PARTS = 16
 
-    They are those at an offset, plus a stride times the index along each axis, plus `unit` times a number of the
-    `source`-th tile that is read."""
+
+def split(buffer, offset, shape, strides):
+    """Axes along which a pattern that is not a box becomes several boxes; none if they would be too many."""
+    axes = [axis for axis, (count, stride) in enumerate(zip(shape, strides)) if 1 < count <= MOST_PARTS and stride]
+    chosen = [parts for number in (1, 2, 3) for parts in combinations(axes, number)]
+    for parts in sorted(chosen, key=lambda parts: prod(shape[axis] for axis in parts)):
+        counts = tuple(1 if axis in parts else count for axis, count in enumerate(shape))
+        if prod(shape[axis] for axis in parts) <= MOST_PARTS and all(
+                locate(buffer, offset + sum(place), counts, strides).exact
+                for place in product(*(range(0, shape[axis] * strides[axis], strides[axis]) for axis in parts))):
+            return parts
+    return ()
+
+
+def limited(view, shape, limits):
+    """The part of a tile that a mask lets through; a column stays."""
+    if view.shape != shape:
+        lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
+        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
+    return view._with(view.offset, limits, view.strides)
+
+
+class Pattern(NamedTuple):
+    """The elements of a view that is not a box, or whose address comes from memory, in rows of its buffer.
+
+    An element's row and column are those of the first element, plus a step for each axis times the index along it,
+    plus `unit` times a number of the `source`-th tile that is read. `whole`: the last axis is that of whole rows."""
 
     shape: tuple
-    strides: tuple
+    steps: tuple  # of each axis, in rows and in columns
     source: Optional[int]
-    unit: int
-    rows: bool  # each partition has a number of its own
+    unit: tuple
+    each: bool  # each partition has a number of its own
+    whole: bool
+
+
+def _in_rows(row, first, shape, strides):
+    """Shape, steps, and whether the last axis is whole rows; None if it cannot be said by rows and columns."""
+    run, lead = 1, len(shape)
+    while lead and (shape[lead - 1] == 1 or strides[lead - 1] == run):
+        lead -= 1
+        run *= shape[lead]
+    if run % row == 0:
+        rows = (run // row,) if run > row or not lead else ()
+        shape, strides = (*shape[:lead], *rows, row), (*strides[:lead], *(row for _ in rows), 1)
+    steps = tuple(divmod(stride, row) if stride > 0 else (stride, 0) for stride in strides)
+    if min(strides, default=0) < 0 or first % row + sum(step * (count - 1) for (_, step), count in zip(steps, shape)) >= row:
+        return None
+    whole = run % row == 0 and first % row == 0 and not any(step for _, step in steps[:-1])
+    return tuple(shape), steps, whole
+
+
+def row_of(shape):
+    """Elements in a row of a buffer."""
+    return prod(shape[1:])
 
 
 # ---- Memories -------------------------------------------------------------------------------
@@ -195,10 +242,10 @@ class Memory:
         self.known, self.never_known = True, False
         self.written, self.version = False, 0
         self.moved = None  # where its only writer was made to write instead, and the version of that
-        self.first = None  # of an input: its numbers before the kernel ran
+        self.first = None  # of an input: its numbers before the kernel ran; `data` itself until it is written
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
-        self.own = None  # of a tensor that other programs write, too: where this one has written
+        self.own = None  # of a tensor that other programs write, too: what this one has of it (others.py)
         self.producer = None  # the operation whose result this is, and nothing else
 
     def __del__(self):
@@ -213,7 +260,7 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "base", "unit")
+                 "base", "unit", "wide", "narrow")
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
@@ -221,6 +268,7 @@ class View:
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
         self.base, self.unit = offset, 0  # the offset without what comes from memory, and the factor of that
         self.other = None  # the element type that its bits stand for, if it is not its memory's
+        self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
         self.outside = None  # of scattered elements: which have no place in the memory
 
     # What kernels ask of a tensor.
@@ -228,8 +276,9 @@ class View:
     buffer = property(lambda self: self.memory.space)
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: prod(self.shape))
-    itemsize = property(lambda self: self.memory.element.itemsize)
+    itemsize = property(lambda self: self.dtype.itemsize)
     name = property(lambda self: self.memory.family.name)
+    base_tensor = property(lambda self: whole(self.memory))
 
     def __len__(self):
         return self.shape[0]
@@ -248,28 +297,27 @@ class View:
         return self._array()
 
     def write(self, values):
-        if self.memory.own is not None:
-            self._array()  # refuses what leaves the tensor
-            self._mark_own()
-        values = self.memory.element.fit(values)
+        values, memory = self.memory.element.fit(values), self.memory
+        if memory.first is memory.data:
+            memory.first = memory.data.copy()
+        self._put(memory.data, values)
+        if memory.own is not None:
+            memory.own.write(lambda numbers, mark: self._put(numbers, values if mark is None else mark))
+
+    def _put(self, numbers, values):
+        """Into an array of the memory's shape."""
         if self.outside is not None:
             there = ~self.outside
-            self.memory.data.reshape(-1)[self.scattered[there]] = values.reshape(self.shape)[there]
+            values = values.reshape(self.shape)[there] if np.ndim(values) else values
+            numbers.reshape(-1)[self.scattered[there]] = values
         elif self.scattered is not None:
-            self.memory.data.reshape(-1)[self.scattered] = values.reshape(self.shape)
+            numbers.reshape(-1)[self.scattered] = values.reshape(self.shape) if np.ndim(values) else values
         else:
-            array = self._array()
-            array[...] = values.reshape(self.shape) if values.size == array.size else values
+            array = self._array(numbers)
+            array[...] = values.reshape(self.shape) if np.size(values) == array.size else values
 
-    def _mark_own(self):
-        own = self.memory.own
-        if self.scattered is not None:
-            own[self.scattered] = True
-        else:
-            np.ndarray(self.shape, bool, own, self.offset, self.strides)[...] = True
-
-    def _array(self):
-        data = self.memory.data
+    def _array(self, data=None):
+        data = self.memory.data if data is None else data
         item = data.itemsize
         try:
             return np.ndarray(self.shape, data.dtype, data, self.offset * item,
@@ -279,7 +327,13 @@ class View:
                    f"'{self.name}' of shape {list(self.memory.shape)}")
 
     def box(self):
-        return locate(self.memory.shape, self.offset, self.shape, self.strides)
+        return locate(self.memory.family.shape, self.offset, self.shape, self.strides)
+
+    def parts(self, axis):
+        """One view for each place along an axis, which stays."""
+        shape = tuple(1 if place == axis else count for place, count in enumerate(self.shape))
+        return [self._with(self.offset + number * self.strides[axis], shape, self.strides)
+                for number in range(self.shape[axis])]
 
     # ---- Other views of the same memory
 
@@ -290,6 +344,7 @@ class View:
         made = View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
                     self.sources + tuple(sources))
         made.other, made.unit = self.other, self.unit
+        made.wide, made.narrow = self.wide, self.narrow
         made.base = self.base + offset - self.offset
         return made
 
@@ -335,6 +390,25 @@ class View:
 
     def __iadd__(self, other):
         return self.memory.tracer.add_to(self, other)
+
+    def _compared(self, name, other):
+        """In the first generation an operator like the others."""
+        if self.memory.modern:
+            refuse(f"a Python comparison of a tensor: its numbers are not known before the kernel runs; compare on the "
+                   f"device, by 'op=nl.{name}'")
+        return self.memory.tracer.arithmetic(name, self, other)
+
+    def __lt__(self, other):
+        return self._compared("less", other)
+
+    def __le__(self, other):
+        return self._compared("less_equal", other)
+
+    def __gt__(self, other):
+        return self._compared("greater", other)
+
+    def __ge__(self, other):
+        return self._compared("greater_equal", other)
 
     def __bool__(self):
         if self.memory.modern:
@@ -432,6 +506,8 @@ class View:
 
     def _scattered(self, by, unit, offset, shape, strides):
         """Each partition at an address of its own, from `by`."""
+        if by.size > shape[0] == by[0:shape[0]].size:
+            by = by[0:shape[0]]
         index = offset + np.asarray(by.read()).reshape(-1)[:shape[0]].astype(np.int64) * unit
         for count, stride in zip(shape[1:], strides[1:]):
             index = index[..., None] + np.arange(count) * stride
@@ -448,23 +524,36 @@ class View:
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
         return self.scattered is None and not 0 <= first <= last < self.memory.size
 
-    def pattern(self, sources):
+    def pattern(self, sources, shape=None):
         """For `tree.Tile`; `sources` has the numbers of the tiles that are read for addresses. None if no pattern
-        says it."""
+        says it, of the tensor in this shape or in that of its family."""
         if self.outside is not None or len(self.sources) > 1 or self.unknown and not self.sources:
             return None
-        source = sources.get(id(self.sources[0])) if self.sources else None
-        if self.scattered is not None:
-            return Pattern(self.shape, (0, *self.strides[1:]), source, self.unit, True)
-        once = tuple(1 if s == 0 else n for n, s in zip(self.shape, self.strides))
-        return Pattern(self.shape if self.unknown else once, self.strides, source, self.unit, False)
+        shape = shape or self.memory.family.shape
+        row, source = row_of(shape), sources.get(id(self.sources[0])) if self.sources else None
+        strides = self.strides if self.scattered is None else (0, *self.strides[1:])
+        found = _in_rows(row, self.base, self.shape, strides)
+        if found is None or self.sources and not self._column_fits(row):
+            return None
+        counts, steps, whole = found
+        whole = whole and self.unit % row == 0
+        if not whole and len(shape) != 2:
+            return None
+        return Pattern(counts, steps, source, divmod(self.unit, row), self.scattered is not None, whole)
 
-    def gathers_rows(self):
-        """Whether each partition is a whole row of the memory, at an index from memory."""
-        row = self.memory.shape[1:]
-        return (self.scattered is not None and len(self.sources) == 1 and self.offset == 0
-                and self.shape[1:] == row and self.strides[1:] == row_major(row)
-                and self.sources[0].size == self.shape[0])
+    def _column_fits(self, row):
+        """Whether the part of the address that is from memory leads to no other row by its column."""
+        return self.unit % row == 0 or self.unit < row and (
+            self.base % row + self.unit * int(np.max(self.sources[0].read())) < row)
+
+    def common_row(self):
+        """The longest row in which the view is whole rows, whatever its address from memory is."""
+        run, lead = 1, self.ndim
+        while lead and (self.shape[lead - 1] == 1 or self.strides[lead - 1] == run):
+            lead -= 1
+            run *= self.shape[lead]
+        others = self.strides[1 if self.scattered is not None else 0:lead]
+        return gcd(run, self.base, self.unit, self.memory.size, *others)
 
     def vector_select(self, dim, vector_offset):
         shape = (vector_offset.shape[0],) + self.shape[1:]
@@ -478,8 +567,38 @@ class View:
             made = self._with(self.offset, self.shape, self.strides)
             made.other = element
             return made
-        refuse(f"a view of '{self.memory.element}' as '{dtype}' is not modelled; copy to a tensor of "
-               "that type")
+        if element is None or (self.dtype.name, element.name) not in _VIEWS or not self._can_cast(element.itemsize):
+            refuse(f"a view of '{self.dtype}' as '{dtype}' is not modelled; copy to a tensor of that type")
+        have, want = self.itemsize, element.itemsize
+        made = self._with(self.offset * have // want, (*self.shape[:-1], self.shape[-1] * have // want),
+                          (*(stride * have // want for stride in self.strides[:-1]), 1))
+        made.other, made.wide, made.narrow = element, max(1, want // have), max(1, have // want)
+        return made
+
+    def _can_cast(self, size):
+        """Whether all that the view has side by side are whole elements of this size."""
+        numbers = (self.offset, self.shape[-1], *self.strides[:-1])
+        return self.wide == self.narrow == 1 and self.strides[-1] == 1 and not any(
+            number * self.itemsize % size for number in numbers)
+
+    def plain(self):
+        """Of a view of another element type: one for each of the memory's elements in one of its own, or one that has
+        each of them once, and which part of these it is (None: all, side by side)."""
+        if self.wide > 1:
+            return [View(self.memory, self.offset * self.wide + part, self.shape,
+                         tuple(stride * self.wide for stride in self.strides)) for part in range(self.wide)], None
+        if not any(stride % self.narrow for count, stride in zip(self.shape, self.strides) if count > 1):
+            return [View(self.memory, self.offset // self.narrow, self.shape,
+                         tuple(stride // self.narrow for stride in self.strides))], self.offset % self.narrow
+        *others, last = self.strides
+        if last != 1 or any(number % self.narrow for number in (self.offset, self.shape[-1], *others)):
+            refuse(f"{self!r}, a view of '{self.memory.element}', that begins or ends inside an element")
+        return [View(self.memory, self.offset // self.narrow, (*self.shape[:-1], self.shape[-1] // self.narrow),
+                     (*(stride // self.narrow for stride in others), 1))], None
+
+
+# Which element types may be looked at as which, by their bits.
+_VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
 
 
 def reshaped(shape, strides, wanted):

@@ -79,6 +79,34 @@ def largest(x, table):
 
 
 @nki.jit
+def other_bits(x):
+    """Pairs of bf16 move as f32: the other way round, and are bf16 again, all of them and every other one; a whole
+    number in the last two columns."""
+    rows, columns = x.shape
+    pairs = nl.ndarray((rows, columns // 2), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(pairs, x.view(nl.float32))
+    turned = nl.ndarray((columns // 2, rows), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.nc_transpose(turned, pairs, engine=nisa.vector_engine)
+    every = nl.ndarray((columns // 2, 2 * rows), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(every, turned.view(nl.bfloat16), op0=nl.multiply, operand0=2.0)
+    second = nl.ndarray((columns // 2, rows), dtype=nl.bfloat16, buffer=nl.sbuf)
+    nisa.tensor_copy(second, turned.view(nl.bfloat16)[:, 1::2])
+    number = nl.ndarray((rows, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(number, x.ap([[columns // 2, rows], [1, 1]], offset=columns // 2 - 1, dtype=nl.int32))
+    return stored(every), stored(second), stored(number)
+
+
+@nki.jit
+def gathered_by_core(x, index):
+    """Elements at the indices of the partition's core, which has them column by column."""
+    tile, places = loaded(x), loaded(index)
+    result = nl.ndarray((x.shape[0], 16 * index.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.local_gather(dst=result, src_buffer=tile, index=places, num_elem_per_idx=1,
+                      num_valid_indices=16 * index.shape[1])
+    return stored(result)
+
+
+@nki.jit
 def nonzero(x):
     """Of the first row of each 16; the others of the result stay 0."""
     tile = loaded(x)
@@ -113,7 +141,7 @@ def scaled_product(x, y):
         tile, width = loaded(source), source.shape[1] // 4
         numbers = nl.ndarray((source.shape[0], width), dtype=element, buffer=nl.sbuf)
         scales = nl.ndarray((source.shape[0], width), dtype=nl.uint8, buffer=nl.sbuf)
-        nisa.memset(scales, 0)
+        nisa.memset(scales, 1)
         nisa.quantize_mx(dst=numbers, src=tile, dst_scale=scales)
         words.append((numbers, scales))
     (a, scale_a), (b, scale_b) = words
@@ -123,7 +151,21 @@ def scaled_product(x, y):
     nisa.tensor_copy(result, product)
     bits = nl.ndarray(a.shape, dtype=nl.uint32, buffer=nl.shared_hbm)
     nisa.dma_copy(bits.view(nl.float8_e4m3fn_x4), a)
-    return stored(result), bits
+    return stored(result), bits, stored(scale_b)
+
+
+@nki.jit
+def decoded(words, scales, ones, one_scales, element):
+    """Products of words with words that hold one number: those of the first partition; and where they are numbers."""
+    a, b = loaded(ones.view(element)), loaded(words.view(element))
+    product = nl.ndarray((a.shape[1], b.shape[1]), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul_mx(dst=product, stationary=a, moving=b, stationary_scale=loaded(one_scales),
+                      moving_scale=loaded(scales))
+    limited = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(limited, product, op0=nl.minimum, operand0=1e9, op1=nl.maximum, operand1=-1e9)
+    is_number = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_tensor(is_number, product, product, nl.equal)
+    return stored(limited), stored(is_number)
 
 
 @nki.jit
@@ -160,6 +202,30 @@ def windows(x):
         nisa.tensor_reduce(dst=largest, op=nl.max, data=tile, axis=2)
         nisa.dma_copy(out[nl.ds(i * rows, rows)], largest)
     return out
+
+
+@nki.jit
+def expert(weights, chosen):
+    """Columns 8 to 15 of one matrix of several, by a number in memory, go to the right half of rows from there on."""
+    number, tile = loaded(chosen), nl.ndarray((32, 8), dtype=weights.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, weights.ap([[24, 32], [1, 8]], offset=8, scalar_offset=number, indirect_dim=0))
+    out = nl.ndarray((40, 16), dtype=weights.dtype, buffer=nl.shared_hbm)
+    empty = nl.ndarray((40, 16), dtype=weights.dtype, buffer=nl.sbuf)
+    nisa.memset(empty, 0.0)
+    nisa.dma_copy(out, empty)
+    nisa.dma_copy(out.ap([[16, 32], [1, 8]], offset=8, scalar_offset=number, indirect_dim=0), tile)
+    return out
+
+
+@nki.jit
+def neighbours(x):
+    """Sums of three rows of each matrix, which overlap, loaded as they are from three axes."""
+    count, rows, columns = x.shape
+    tile = nl.ndarray((count, rows - 2, 3, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x.ap([[rows * columns, count], [columns, rows - 2], [columns, 3], [1, columns]]))
+    sums = nl.ndarray((count, rows - 2, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_reduce(dst=sums, op=nl.add, data=tile, axis=2)
+    return stored(sums)
 
 
 @nki.jit

@@ -103,6 +103,34 @@ def windows(x):
 
 
 @nki.jit
+def clipped(x):
+    """Comparisons are operators like any other."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nl.store(out, tile * (tile > 0) + (tile <= -1))
+    return out
+
+
+@nki.jit
+def decided(x):
+    if nl.load(x) > 0:
+        nl.store(x, 0.0)
+
+
+@nki.jit
+def pooled(x):
+    """The largest of each 2 x 2 that overlap, in two axes; a mask lets the first rows through."""
+    partitions, rows, columns = x.shape
+    out = nl.ndarray((partitions, rows - 1, columns - 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    part, row, column, down, right = nl.mgrid[0:partitions, 0:rows, 0:columns - 1, 0:2, 0:2]
+    largest = nl.max(tile[part, row + down, column + right], axis=(3, 4), mask=(row < rows - 1))
+    part, row, column = nl.mgrid[0:partitions, 0:rows, 0:columns - 1]
+    nl.store(out[part, row, column], value=largest, mask=(row < rows - 1))
+    return out
+
+
+@nki.jit
 def transposes(x):
     """On both engines that can, and back."""
     out = nl.ndarray((2, x.shape[1], x.shape[0]), dtype=x.dtype, buffer=nl.shared_hbm)

@@ -100,13 +100,16 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
-        self.entered = {}  # kernels that a call was seen to reach
+        # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
+        self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
         self._note_all(drivers)
-        if any((kernel.file, kernel.name) not in self.calls and not kernel.broken for kernel in kernels):
-            # One that no driver names may be called by another kernel.
+        missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
+        if missing:
+            # One that no driver names may be called by what a driver imports.
+            imports = found.Imports(self.checkout, self.root)
             self._note_all([driver for driver in self.checkout.drivers if driver not in drivers
-                            and found.calls(self.root, driver, self.checkout.kernels)])
+                            and missing & imports.reached(driver)])
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0
@@ -180,7 +183,7 @@ class Walk:
         mine = self.users.get(kernel.id) or self.users.get(kernel.name)
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
-        depends = json.dumps([mine, calls[:TRIES]], sort_keys=True)
+        depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
         path = folder / "result.json"
         entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
         if entry is None:
@@ -209,16 +212,19 @@ class Walk:
             calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
                       "user": mine}]
         too_much = None  # the size of a call that took too much; none that is larger is tried
-        first = None  # a call that was traced, and whose result was compared with nothing
-        for number, call in enumerate(_spread(calls)):
-            if first is not None and number >= COMPARED_TRIES:
+        first, has_numbers = None, False  # a call that was traced, and whose result was compared with nothing
+        tried = 0
+        for call in _spread(calls):
+            if tried == TRIES or has_numbers and tried >= COMPARED_TRIES:
                 break
-            if too_much is not None and call["size"] >= too_much:
+            if too_much is not None and call["size"] >= too_much or self._misses(kernel, call):
                 continue
+            tried += 1
             answer = self._trace(kernel, call, folder)
             entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
-            if answer.get("problem") is None and not answer["comparisons"]:
-                first = first or call
+            if answer.get("problem") is None and not (answer["comparisons"] and answer["has_numbers"]):
+                if first is None or answer["has_numbers"] and not has_numbers:
+                    first, has_numbers = call, answer["has_numbers"]
                 continue
             if answer.get("problem") is None:
                 return self._measured(entry, answer, call, failed, folder)
@@ -229,26 +235,52 @@ class Walk:
             answer = self._trace(kernel, first, folder)  # once more, since the folder has another one's
             if answer.get("problem") is None:
                 return self._measured(entry, answer, first, failed, folder)
-        problem = failed[0] if failed else self._no_call(kernel)
+        problem = failed[0] if failed else self._no_call(kernel) if not calls else _MISSED
         return {**entry, "state": "not traced", "problem": problem, "failed_before": failed[1:]}
 
     def _measured(self, entry, answer, call, failed, folder):
-        return {**entry, **_traced_entry(answer, call), "failed_before": failed,
-                **measure.measured(self.program, self.options.machine, self.options.seconds, folder, answer["trips"],
-                                   answer["summary"]["obstacles"])}
+        found = self.measured.get(_which(call))
+        if found is None:
+            found = measure.measured(self.program, self.options.machine, self.options.seconds, folder, answer["trips"],
+                                     answer["summary"]["obstacles"])
+            if _which(call) in self.traced:
+                self.measured[_which(call)] = found
+        else:
+            _linked(self.traced[_which(call)][1], folder)
+        return {**entry, **_traced_entry(answer, call), "failed_before": failed, **found}
 
     def _trace(self, kernel, call, folder):
-        which = call["driver"], call["case"], call["ordinal"]
-        if call["through"] and which in self.entered and [kernel.file, kernel.name] not in self.entered[which]:
-            return {"problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
+        if _which(call) in self.failed:
+            return self.failed[_which(call)]
+        if _which(call) in self.traced:
+            answer, place = self.traced[_which(call)]
+            if place != folder:
+                self._clear(folder)
+                _linked(place, folder)
+            return answer
+        self._clear(folder)
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
         answer = self._child(order, folder)
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
             return {"problem": {"kind": kind, "text": answer["limit"]}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
-            self.entered[which] = answer["entered"]
+            self.entered[_which(call)] = answer["entered"]
+            if answer.get("problem") is None and answer["entered"] and call["driver"]:
+                self.traced[_which(call)] = answer, folder
+        elif call["through"]:
+            self.failed[_which(call)] = answer
         return answer
+
+    def _clear(self, folder):
+        for which in [which for which, (_, place) in self.traced.items() if place == folder]:
+            self.traced.pop(which)
+            self.measured.pop(which, None)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _misses(self, kernel, call):
+        """Whether the call was seen not to reach the kernel."""
+        return bool(call["through"]) and [kernel.file, kernel.name] not in self.entered.get(_which(call), [[kernel.file, kernel.name]])
 
     def _no_call(self, kernel):
         """Why there are no arguments."""
@@ -266,6 +298,13 @@ class Walk:
         results.write(self.output / "corpus.html", page.html(document))
         self.say(page.summary_line(document))
         self.say(f"written: {self.output / 'corpus.html'}")
+
+
+_MISSED = {"kind": "raised", "text": "no call that was traced reaches it"}
+
+
+def _which(call):
+    return call["driver"], call["case"], call["ordinal"]
 
 
 def _entry(kernel):
@@ -292,15 +331,27 @@ def _reference(comparisons, why_not):
 
 
 def _spread(calls):
-    """The smallest call of each driver, then one of each size, then the others."""
+    """The smallest call of each driver, then of each test, then one of each size, then the others."""
     chosen = []
-    for key in ("driver", "size", "case"):
-        seen = {call[key] for call in chosen}
+    for key in (lambda call: call["driver"], lambda call: (call["driver"], call["case"].split("[")[0]),
+                lambda call: call["size"], _which):
+        seen = {key(call) for call in chosen}
         for call in calls:
-            if call[key] not in seen:
-                seen.add(call[key])
+            if key(call) not in seen:
+                seen.add(key(call))
                 chosen.append(call)
-    return chosen[:TRIES]
+    return chosen
+
+
+def _linked(place, folder):
+    """The files of one folder, in another one too."""
+    if place != folder:
+        shutil.copytree(place, folder, copy_function=_link, dirs_exist_ok=True)
+
+
+def _link(source, target):
+    if not os.path.exists(target):
+        os.link(source, target)
 
 
 def _end(process):

@@ -16,7 +16,8 @@ class Cores:
         self.mail, self.barriers = {}, [0] * count
         self.waited = 0  # how often the turn was passed on since anything happened
         self.changed = threading.Condition()
-        self.shared = {}  # arrays of tensors in HBM
+        self.shared = {}  # tensors in HBM
+        self.failed = False  # one of them has raised something, so no other goes on
 
     def run(self, functions):
         """Results and errors, by program."""
@@ -26,9 +27,9 @@ class Cores:
             with self.changed:
                 self.changed.wait_for(lambda: self.turn == me)
             try:
-                results[me] = functions[me]()
+                results[me] = functions[me]() if not self.failed else None
             except BaseException as error:  # told to the caller
-                errors[me] = error
+                errors[me], self.failed = error, True
             finally:
                 self.waited = 0
                 self.done.add(me)
@@ -63,6 +64,8 @@ class Cores:
             self._pass_on(me)
             with self.changed:
                 self.changed.wait_for(lambda: self.turn == me)
+            if self.failed:
+                raise Stuck("another program has ended")
 
     def _pass_on(self, me):
         with self.changed:

@@ -4,7 +4,8 @@ A file of tests has a case for each function `test_*` (of a class `Test*`, too) 
 parameters; a program is one case, its run as `__main__`. Parameters come from `parametrize`, and from what a
 `conftest.py` makes of other marks (`pytest_generate_tests`). If that cannot run, they come from any mark whose
 keywords are lists with the names of parameters; a keyword that is a function of them filters the sets. The
-lightest sets go first, and those that call themselves negative are left out.
+lightest sets go first, of each member of an enumeration one before all others. Those that call themselves negative
+are left out.
 
 A parameter that no mark gives is a fixture: that of the file if it is simple, or the member for trn2 if it is
 annotated with an enumeration (for trn3, if the test is skipped on trn2). Otherwise it is a Blank, which looks at
@@ -41,6 +42,7 @@ class Case(NamedTuple):
     id: str
     run: Callable
     names: frozenset = frozenset()  # that its code uses
+    is_first: bool = False  # with some member of an enumeration among its parameters
 
 
 def cases(path, root, finder, handed):
@@ -69,9 +71,11 @@ def cases(path, root, finder, handed):
         except Exception as error:  # the checkout's own marks
             yield _failed(f"{name}[]", error, function)
             continue
+        firsts = _firsts(sets)
+        sets = [*firsts, *(given for given in sets if not any(given is first for first in firsts))]
         for number, given in enumerate(sets[:MOST_CASES]):
             yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed),
-                       names_in(function.__code__))
+                       names_in(function.__code__), number < len(firsts))
 
 
 def _failed(name, error, function=None):
@@ -250,6 +254,17 @@ def _parameter_sets(function, made):
         if not any("negative" in name and value for name, value in given.items()):
             found.append(given)
     return sorted(found, key=_weight)
+
+
+def _firsts(sets):
+    """The first set with each member of an enumeration: which kernel a test is for may be one."""
+    seen, firsts = set(), []
+    for given in sets:
+        members = {(name, value) for name, value in given.items() if isinstance(value, enum.Enum)}
+        if members - seen:
+            seen |= members
+            firsts.append(given)
+    return firsts
 
 
 def _sets_of(mark, function):

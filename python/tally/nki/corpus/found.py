@@ -66,6 +66,50 @@ def calls(root, driver, kernels):
     return any(kernel.name in words for kernel in kernels)
 
 
+class Imports:
+    """Which files of the checkout a file loads, by its import statements and those of what it loads."""
+
+    def __init__(self, checkout, root):
+        self.homes, self.root, self.known = checkout.homes, root, {}
+
+    def reached(self, file):
+        reached, pending = {file}, [file]
+        while pending:
+            more = self._of(pending.pop()) - reached
+            reached |= more
+            pending += more
+        return reached
+
+    def _of(self, file):
+        if file not in self.known:
+            _, tree, _ = _parsed(os.path.join(self.root, file))
+            self.known[file] = {found for node in ast.walk(tree or ast.Module([], [])) for level, name in _imported(node)
+                                for found in self._files(file, level, name)}
+        return self.known[file]
+
+    def _files(self, file, level, name):
+        places = self.homes.get(name.split(".")[0], ())
+        if level:
+            place = file
+            for _ in range(level):
+                place = os.path.dirname(place)
+            places = [place]
+        for place in places:
+            path = os.path.join(place, *filter(None, name.split(".")))
+            for found in (path + ".py", os.path.join(path, "__init__.py")):
+                if os.path.exists(os.path.join(self.root, found)):
+                    yield found
+
+
+def _imported(node):
+    """Dots in front and name of each module that a statement may load."""
+    if isinstance(node, ast.Import):
+        yield from ((0, alias.name) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.level, node.module or ""
+        yield from ((node.level, ".".join(filter(None, [node.module, alias.name]))) for alias in node.names)
+
+
 def _python_files(root):
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")

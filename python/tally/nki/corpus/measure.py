@@ -14,9 +14,11 @@ import numpy as np
 from ..elements import stored
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
+DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make code
 
-# How far sums in another order may be off, relative to the largest number, by the narrowest element type.
-_TOLERANCE = {"f32": 1e-5, "f16": 1e-3, "bf16": 4e-3, "fp8": 6.25e-2, "fp8_e4m3fn": 6.25e-2, "fp8_e5m2": 0.125}
+# How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
+# rounded to the neighbour, one unit in the last place.
+_TOLERANCE = {"f32": 1e-5, "f16": 2**-10, "bf16": 2**-7, "fp8": 2**-3, "fp8_e4m3fn": 2**-3, "fp8_e5m2": 2**-2}
 
 
 def find_program():
@@ -96,8 +98,23 @@ def _race(tally):
 
 
 def _data(tally, obstacles):
-    """Whether the simulator's data equal NumPy's in the trace."""
-    status, text = tally.ask("sim", "--sync=per-loop", "--check-data", "--inputs=in", "--outputs=out")
+    """Whether the simulator's data equal NumPy's in the trace, under every strategy that there is for the kernel."""
+    worst, run = None, []
+    for strategy in DATA_STRATEGIES:
+        found = _data_under(strategy, tally, obstacles)
+        if found["state"] == "not run" and run:
+            continue  # as unrolled code with trips that a run decides
+        if found["state"] != "yes":
+            return {**found, "reason": f"{found['reason']} (under '{strategy}')"}
+        run.append(strategy)
+        worst = found if worst is None or found["error"] > worst["error"] else worst
+    return {**worst, "strategies": run}
+
+
+def _data_under(strategy, tally, obstacles):
+    shutil.rmtree(os.path.join(tally.folder, "out"), ignore_errors=True)
+    status, text = tally.ask("sim", f"--sync={strategy}", "--check-data", "--inputs=in", "--outputs=out",
+                             unrolled=strategy == "unrolled")
     if status is None:
         return not_run(text)
     worst, kinds = 0.0, _kinds(tally.folder)
@@ -116,8 +133,10 @@ def _data(tally, obstacles):
         return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
                                             "reason": f"{worst:.1e} off NumPy"}
     if status != 0:
-        fault = next((line.strip() for line in text.splitlines() if "not written" in line), _first_line(text))
-        return {"state": "no", "error": worst, "allowed": allowed, "reason": fault}
+        fault = next((line.strip() for line in text.splitlines() if "not written" in line), None)
+        # The kernel may read what nothing has written, and make nothing of it that is in its results.
+        sound = fault is not None and "all of memory is as after the sequential run" in text
+        return {"state": "yes" if sound else "no", "error": worst, "allowed": allowed, "reason": fault or _first_line(text)}
     return {"state": "yes", "error": worst, "allowed": allowed}
 
 

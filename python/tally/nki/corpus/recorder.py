@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..elements import find_element
+from ..elements import find_element, unpacked
 from ..modules import Kernel
 from ..refusal import Refusal
 from ..trace import Raised, call, place_of_function, traced
-from ..tracer import Again, Tracer
+from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
 from .cores import Cores, Stuck
@@ -163,11 +163,11 @@ class Watcher:
         wants_torch = any(_is_tensor(value) for value in _leaves(given))
         grid = tuple(max(1, int(extent)) for extent in grid)
         others = list(np.ndindex(*grid))[1:]
-        unknown, views = {program: set() for program in others}, None
+        notes, views = {program: Notes() for program in others}, None
 
         def run(first):
             nonlocal views
-            tracers = [first] + [Tracer(self.target.limits, None, grid, program, unknown[program])
+            tracers = [first] + [Tracer(self.target.limits, None, grid, program, notes[program])
                                  for program in others]
             if not others:
                 views = self._program(function, given, first)
@@ -179,8 +179,8 @@ class Watcher:
             results, errors = cores.run([lambda t=tracer: self._program(function, given, t) for tracer in tracers])
             for program, error in zip(others, errors[1:]):
                 if isinstance(error, Again):
-                    unknown[program] |= error.places
-                    raise Again(set())
+                    notes[program].take(error)
+                    raise Again
             for error in sorted(filter(None, errors), key=lambda error: isinstance(error, Stuck)):
                 raise error
             views = results[0]
@@ -405,6 +405,7 @@ def _numbers(value):
 
 
 def _comparison(how, got, want, absolute, relative, to_largest):
+    got, want = _unpacked(got, want)
     got, want = _numbers(got), _numbers(want)
     said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False}
     if got.size != want.size:
@@ -419,6 +420,14 @@ def _comparison(how, got, want, absolute, relative, to_largest):
     worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
     return {**said, "passed": passed, "largest": largest, "error": worst,
             "unwritten": int(np.isnan(got[~np.isnan(want)]).sum()) if got.dtype.kind == "f" else 0}
+
+
+def _unpacked(got, want):
+    """Of words that hold several numbers, these; the reference has their bits, in words of any type."""
+    element = find_element(got.dtype) if isinstance(got, np.ndarray) else None
+    if element is None or not element.packed or not isinstance(want, np.ndarray) or want.itemsize != element.itemsize:
+        return got, want
+    return [unpacked(element, np.ascontiguousarray(words).view(element.dtype.str)) for words in (got, want)]
 
 
 def _watched(value):
@@ -525,7 +534,8 @@ def _reference(thing):
         for name in _REFERENCES:
             found = getattr(part, name, None)
             if found is not None and not isinstance(found, types.FunctionType):
-                found = getattr(found, "golden", found) if not isinstance(found, dict) else found
+                if hasattr(type(found), "golden") or "golden" in getattr(found, "__dict__", {}):
+                    found = found.golden  # made when it is asked for, which may fail
                 return (found, *(next((getattr(part, key) for key in keys if hasattr(part, key)), default)
                                  for keys, default in ((_ABSOLUTE, 1e-8), (_RELATIVE, 1e-5))))
     return None, 0, 0

@@ -17,6 +17,7 @@ import sys
 import numpy as np
 
 from ..command import argument
+from ..elements import rounded
 from ..refusal import Refusal
 from ..trace import Tensor
 
@@ -52,7 +53,7 @@ def _value(name, value, random, folder):
         value = "@" + os.path.join(folder, value[1:])
     made = argument(f"{name}={value}", random)[1]
     if isinstance(made, Tensor):
-        return np.array(made.element.fit(made.array), made.element.dtype)
+        return rounded(made.array, made.element)
     return made
 
 

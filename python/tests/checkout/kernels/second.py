@@ -92,3 +92,19 @@ def huge(x):
         nisa.tensor_copy(dst=tile, src=product)
     nisa.dma_copy(dst=out, src=tile)
     return out
+
+
+@nki.jit
+def taken_in_turn(x):
+    """Two cores add to the same rows, one after the other, three times: each starts from what the other one wrote."""
+    assert nl.num_programs(0) == 2, "for two cores"
+    me = nl.program_id(0)
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for turn in range(6):
+        if turn % 2 == me:
+            tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=out if turn else x)
+            nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=float(turn + 1))
+            nisa.dma_copy(dst=out, src=tile)
+        nisa.core_barrier(out, (0, 1))
+    return out

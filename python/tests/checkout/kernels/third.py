@@ -40,5 +40,58 @@ def part_of_another(x):
 
 
 @nki.jit
+def other_part(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
 def whole(x):
+    other_part(x)
     return part_of_another(x)
+
+
+@nki.jit
+def reached(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def partly_written(x):
+    """Half of a tile is loaded, all of it is computed with, and the first half is stored."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((2 * x.shape[0], x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[0:x.shape[0]], src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+    nisa.dma_copy(dst=out, src=tile[0:x.shape[0]])
+    return out
+
+
+@nki.jit
+def without_numbers(x, rows):
+    """Stores what nothing has written, if there are few rows."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    if rows > 32:
+        nisa.dma_copy(dst=tile, src=x)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def words(x):
+    """Words of four numbers, whose test has their bits."""
+    out = nl.ndarray(x.shape, dtype=nl.float8_e4m3fn_x4, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=nl.float8_e4m3fn_x4, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x.view(nl.float8_e4m3fn_x4))
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def chosen_by_a_member(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def with_a_broken_reference(x):
+    return behind_a_mistake(x)

@@ -1,10 +1,12 @@
 """Which call of several is taken: of a test that is skipped on one chip, and of one whose result is compared."""
 
 import enum
+import types
 
 import numpy as np
 import pytest
-from kernels.third import compared_later, for_a_newer_chip, whole
+from kernels.third import (behind_a_mistake, chosen_by_a_member, compared_later, for_a_newer_chip, partly_written, whole,
+                           with_a_broken_reference, without_numbers, words)
 
 
 class Platform(enum.Enum):
@@ -28,6 +30,49 @@ def test_with_reference():
     np.testing.assert_array_equal(compared_later(x), x)
 
 
+class Which(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+@pytest.mark.parametrize("which, rows", [*((Which.SMALL, rows) for rows in range(33, 40)), (Which.LARGE, 64)])
+def test_chosen(which, rows):
+    if which is Which.LARGE:
+        x = np.random.rand(rows, 32).astype(np.float32)
+        np.testing.assert_array_equal(chosen_by_a_member(x), x)
+    else:
+        behind_a_mistake(np.zeros((rows, 32), np.float32))
+
+
 def test_whole():
     x = np.random.rand(64, 32).astype(np.float32)
     np.testing.assert_array_equal(whole(x), x)
+
+
+def test_partly_written():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_array_equal(partly_written(x), 2 * x)
+
+
+def test_few_rows():
+    without_numbers(np.zeros((32, 32), np.float32), 32)
+
+
+def test_more_rows():
+    without_numbers(np.zeros((64, 32), np.float32), 64)
+
+
+def test_words(runner):
+    x = np.random.randint(0, 1 << 30, (64, 32)).astype(np.uint32) & 0x3F3F3F3F
+    runner.execute(types.SimpleNamespace(kernel=words, arguments={"x": x}, golden={"out": x.view(np.float32)}, rtol=0))
+
+
+class Broken:
+    @property
+    def golden(self):
+        return np.zeros(3).no_such_attribute
+
+
+def test_with_a_broken_reference(runner):
+    x = np.random.rand(32, 32).astype(np.float32)
+    runner.execute(types.SimpleNamespace(kernel=with_a_broken_reference, arguments={"x": x}, expected=Broken()))

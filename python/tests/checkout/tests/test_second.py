@@ -5,7 +5,7 @@ import neuronxcc.nki as nki
 import numpy as np
 import pytest
 from kernels.first import square
-from kernels.second import add, exchanged, hangs, huge, repeat, stuck, unknown
+from kernels.second import add, exchanged, hangs, huge, repeat, stuck, taken_in_turn, unknown
 
 
 class Ask:
@@ -47,6 +47,11 @@ def test_repeat():
 def test_exchanged(runner):
     x = np.random.rand(64, 32).astype(np.float32)
     runner.execute(Ask(exchanged, {"x": x}, {"out": np.concatenate([2 * x[32:], 2 * x[:32]])}, 1e-6, cores=2))
+
+
+def test_taken_in_turn(runner):
+    x = np.random.rand(64, 32).astype(np.float32)
+    runner.execute(Ask(taken_in_turn, {"x": x}, {"out": x + 21}, 1e-6, cores=2))
 
 
 def test_stuck():
