@@ -55,11 +55,11 @@ class CorpusTest(unittest.TestCase):
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
                                                     "chosen_by_a_member", "taken_in_turn", "other_part",
-                                                    "with_a_broken_reference"]))
+                                                    "with_a_broken_reference", "kept_above"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (27, 19))
-        self.assertEqual(found["reference"], {"agrees": 16, "differs": 1, "not compared": 2})
+        self.assertEqual((found["kernels"], found["traced"]), (28, 20))
+        self.assertEqual(found["reference"], {"agrees": 17, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -78,10 +78,12 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(row["operations"], 8)
         if tally_program():
             self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
-        row = self.rows["taken_in_turn"]
-        self.assertEqual((row["reference"]["state"], row["operations"]), ("agrees", 12))
-        if tally_program():
-            self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
+        # What the other one wrote over known numbers is brought when it is read, twice; in a dynamic loop, always.
+        for name, operations in (("taken_in_turn", 11), ("kept_above", 16)):
+            row = self.rows[name]
+            self.assertEqual((row["reference"]["state"], row["operations"]), ("agrees", operations))
+            if tally_program():
+                self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
         self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
 
     def test_smallest_call(self):
@@ -196,7 +198,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 27)
+        self.assertEqual(progress.count(": kept"), 28)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -214,7 +216,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (26, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (27, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

@@ -415,6 +415,14 @@ class ChipTest(KernelTest):
             np.testing.assert_array_equal(got, want)
         self.check(traced, {})
 
+    def test_turned(self):
+        """A constant is one input, wherever it is asked for."""
+        x = support.random(96, 32)
+        traced = trace("chip", "turned", x=x)
+        self.check(traced, {"out": x.reshape(3, 32, 32).transpose(0, 2, 1).reshape(96, 32)})
+        self.assertEqual(counts(traced), (15, 5, 1))
+        self.assertEqual([name for name in traced.inputs if name != "x"], ["constant_1"])
+
     def test_added_up(self):
         x = support.random(512, 8)
         self.check(trace("chip", "added_up", x=x), {"out": x.reshape(4, 128, 8).sum(0)})

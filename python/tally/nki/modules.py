@@ -187,8 +187,10 @@ class Language:
 
     def shared_constant(self, constant, dtype=None, **_):
         array = np.asarray(constant)
-        return self.tracer.input(f"constant_{len(self.tracer.inputs)}", array,
-                                 dtype or find_element(array.dtype) or "float32", here())
+        element = find_element(dtype or find_element(array.dtype) or "float32")
+        if element is None:
+            refuse(f"unknown element type '{dtype}'; tally knows {', '.join(ELEMENTS)}")
+        return self.tracer.constant(array, element, here())
 
     def shared_identity_matrix(self, n=128, dtype="uint8", dst=None, **_):
         matrix = self.shared_constant(np.eye(int(n), dtype=np.float32), dtype)

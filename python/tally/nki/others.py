@@ -1,71 +1,77 @@
 """What one program of a launch grid gets from the others, as inputs of the kernel that is written.
 
 One program is traced, so what others send or write is there from the start. Each line that receives has a buffer of
-messages, one after the other. Elements of a shared tensor that others write are in that tensor, if this program sees
-no other number there. Where it does, a barrier takes all of the tensor from a message.
+messages, one after the other. Elements of a shared tensor that others write are in that tensor, if this program reads
+no other number there. Where it does, a message brings what they have now, before it is read.
 """
 
 import numpy as np
 
 from .places import here
-from .tree import Family
 from .values import Memory, View, row_major
 
 
 class Shared:
-    """The numbers of a tensor in HBM that all programs have, and where any of them has written."""
+    """The numbers of a tensor in HBM that all programs have, where any of them has written, and which have."""
 
     def __init__(self, data):
-        self.data, self.written = data, np.zeros(data.size, bool)
+        self.data, self.written, self.writers = data, np.zeros(data.size, bool), set()
 
 
 class Own:
     """What one program has of a shared tensor, from the first time on that any program writes to it.
 
-    `data`: its numbers as far as the program knows them, by what it wrote and by barriers. `first`: those that others
-    had written where the program saw them for the first time. `written`, `seen`: where it has written, or seen that."""
+    `data`: its numbers as far as the program knows them, by what it wrote and by messages. `first`: those that others
+    had written where the program read them before it knew any. `written`, `known`, `seen`: where it was the last to
+    write, where it knows numbers, and where these were first those of others."""
 
-    def __init__(self, shared):
-        self.shared, self.data = shared, None
+    def __init__(self, shared, rank):
+        self.shared, self.rank, self.data = shared, rank, None
 
     def _begin(self):
         if self.data is None:
             self.data, self.first = np.zeros_like(self.shared.data), np.zeros_like(self.shared.data)
-            self.written, self.seen = np.zeros(self.shared.data.size, bool), np.zeros(self.shared.data.size, bool)
+            self.written, self.known, self.seen = (np.zeros(self.shared.data.size, bool) for _ in range(3))
 
     def write(self, put):
         """`put` writes to an array of the tensor's shape: numbers, or where there are some."""
         self._begin()
+        self.shared.writers.add(self.rank)
         put(self.data, None)
-        put(self.written, True)
-        put(self.shared.written, True)
+        for where in (self.written, self.known, self.shared.written):
+            put(where, True)
 
-    def look(self):
-        """At a barrier: whether there are other numbers than the program knows."""
-        if not self.shared.written.any():
+    def take(self, view):
+        """What the program has just written was brought by a message."""
+        self.written[view.places()] = False
+
+    def is_stale(self, view, always):
+        """Whether a message has to bring what is read now; in a dynamic loop, where all iterations do the same, it
+        always does if others have written."""
+        if not self.shared.writers - {self.rank}:
             return False
         self._begin()
-        data, known = self.shared.data.reshape(-1), self.data.reshape(-1)
-        new = self.shared.written & ~self.written & ~self.seen
-        self.first.reshape(-1)[new] = known[new] = data[new]
-        self.seen |= new
+        places = view.places()
+        data, known, first = (array.reshape(-1) for array in (self.shared.data, self.data, self.first))
+        if always:
+            return True
+        new = places[self.shared.written[places] & ~self.known[places]]
+        first[new] = known[new] = data[new]
+        self.seen[new] = self.known[new] = True
+        now, then = data[places], known[places]
         with np.errstate(invalid="ignore"):
-            changed = (known != data) & (self.written | self.seen) & ~((known != known) & (data != data))
-        return bool(changed.any())
-
-    def take(self):
-        self.data[...] = self.shared.data
+            same = (now == then) | (now != now) & (then != then)
+        return bool((~same & self.known[places]).any())
 
     def first_numbers(self, before, blank):
         """What the tensor holds at the start, or None if that is what was there `before`."""
-        self.look()  # what there was to see after the last barrier
         if self.data is None or not self.seen.any():
             return None
         shape = self.shared.data.shape
         return np.where(self.seen.reshape(shape), self.first, np.full(shape, blank) if before is None else before)
 
     def numbers(self):
-        """What the program knows at the end; none elsewhere."""
+        """What the program itself has written at the end; none elsewhere."""
         if self.data is None:
             return np.full(self.shared.data.shape, np.nan)
         return np.where(self.written.reshape(self.data.shape), self.data, np.nan)
@@ -89,11 +95,10 @@ class Messages:
         return View(memory, count * array.size, array.shape, row_major(array.shape))
 
     def _made(self, key, shape, element):
-        family = Family("received", (), (1, *shape), element, "hbm", key[0])
-        memory = Memory((1, *shape), element, "hbm", True, family, (), self.tracer, np.zeros((1, *shape), element.dtype))
+        data = np.zeros((1, *shape), element.dtype)
+        family = self.tracer.recorder.family_outside("received", data.shape, element, "hbm", key[0], data.nbytes)
+        memory = self.memories[key] = Memory(data.shape, element, "hbm", True, family, (), self.tracer, data)
         memory.known = False
-        self.tracer.recorder.bytes += memory.data.nbytes
-        self.memories[key] = memory
         return memory
 
     def _resized(self, memory, data):
@@ -110,7 +115,7 @@ class Messages:
 
 
 def from_others(memories):
-    """Those tensors in which others have written before this program has, with that as their first numbers."""
+    """Those tensors of which this program reads what others have written, with that as their first numbers."""
     for memory in memories:
         if memory.own is not None:
             first = memory.own.first_numbers(memory.first, np.nan if memory.element.is_float else 0)

@@ -58,6 +58,7 @@ class Tracer:
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
         self.inputs, self.hbm, self.notes = [], [], notes or Notes()
+        self.constants = {}  # by place and content
         self.messages = Messages(self)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
@@ -97,13 +98,25 @@ class Tracer:
         view.memory.first = view.memory.data
         return view
 
+    def constant(self, array, element, place):
+        """An input that is the same wherever the kernel asks for it."""
+        array = np.ascontiguousarray(element.fit(array), element.dtype)
+        key = place, element.name, array.shape, array.tobytes()
+        if key not in self.constants:
+            family = self.recorder.family_outside(f"constant_{len(self.inputs)}", array.shape, element, "hbm", place,
+                                                  array.nbytes)
+            memory = self.constants[key] = Memory(array.shape, element, "hbm", True, family, (), self, array)
+            memory.known, memory.first = False, memory.data
+            self.inputs.append(memory)
+        return whole(self.constants[key])
+
     # ---- Other programs of the grid
 
     def share(self, memory, key):
         """Programs of a grid have one tensor in HBM, where each of them makes it."""
         if self.cores is not None:
             shared = self.cores.shared.setdefault((key, memory.shape), Shared(memory.data))
-            memory.data, memory.own = shared.data, Own(shared)
+            memory.data, memory.own = shared.data, Own(shared, self.rank)
 
     @property
     def rank(self):
@@ -121,11 +134,16 @@ class Tracer:
         if self.cores is not None:
             self.recorder.obstacle("one program is traced: what others write in HBM is there from the start")
             self.cores.barrier(self.rank)
-            for memory in self.hbm:
-                if memory.own is not None and not self.recorder.interner.only_run and memory.own.look():
-                    memory.own.take()
-                    message = self.messages.add(memory.data, memory.element)
-                    self.perform("core_barrier", True, (), dict(dst=whole(memory), received=message))
+
+    def _take_from_others(self, view):
+        """Others have written where this program reads, over numbers that it knows."""
+        own = view.memory.own
+        if own is None or self.recorder.interner.only_run or view.leaves():
+            return
+        if own.is_stale(view, self.recorder.is_dynamic):
+            message = self.messages.add(np.array(view.once().read()), view.dtype)
+            self.perform("core_barrier", True, (), dict(dst=view.once(), received=message))
+            own.take(view)
 
     def finish(self):
         """The kernel as a block; what came from other programs is among the inputs."""
@@ -358,6 +376,7 @@ class Tracer:
             self.last = None
         if view.memory.zero:
             self._write_zeros(view.memory)
+        self._take_from_others(view)
         if view.memory.moved is not None:
             self._copy_back(view.memory)
 

@@ -268,10 +268,7 @@ class Recorder:
     # ---- Allocations
 
     def family(self, name, shape, element, space, place, size):
-        self.bytes += size
-        if self.bytes > self.limits.bytes:
-            raise TooLarge(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
-                          "at a smaller shape, or allow more with '--max-memory'", place)
+        self._take_bytes(size, place)
         loops = tuple(loop.id for loop in self.loops)
         # Names of one line that differ in numbers are those of one tile in several iterations.
         key = (loops, place, _NUMBERS.sub("0", name), shape, element.tally, space)
@@ -285,6 +282,17 @@ class Recorder:
         for depth, index in enumerate(coordinates):
             family.extents[depth] = max(family.extents[depth], index + 1)
         return family, coordinates
+
+    def family_outside(self, name, shape, element, space, place, size):
+        """One that is there before the kernel runs, wherever it is asked for."""
+        self._take_bytes(size, place)
+        return Family(name, (), shape, element, space, place)
+
+    def _take_bytes(self, size, place):
+        self.bytes += size
+        if self.bytes > self.limits.bytes:
+            raise TooLarge(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
+                          "at a smaller shape, or allow more with '--max-memory'", place)
 
     def finish(self):
         """The whole kernel as a block."""

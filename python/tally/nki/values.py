@@ -304,6 +304,21 @@ class View:
         if memory.own is not None:
             memory.own.write(lambda numbers, mark: self._put(numbers, values if mark is None else mark))
 
+    def places(self):
+        """The numbers of its elements, counted through the memory."""
+        if self.scattered is not None:
+            return self.scattered.reshape(-1)
+        places = np.full(self.shape, self.offset, np.int64)
+        for axis, (count, stride) in enumerate(zip(self.shape, self.strides)):
+            places += (np.arange(count) * stride).reshape((-1,) + (1,) * (self.ndim - axis - 1))
+        return places.reshape(-1)
+
+    def once(self):
+        """The same elements, each once if the view repeats them along an axis."""
+        if self.scattered is not None or 0 not in self.strides:
+            return self
+        return self._with(self.offset, [1 if stride == 0 else n for n, stride in zip(self.shape, self.strides)], self.strides)
+
     def _put(self, numbers, values):
         """Into an array of the memory's shape."""
         if self.outside is not None:

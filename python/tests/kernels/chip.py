@@ -97,6 +97,21 @@ def other_bits(x):
 
 
 @nki.jit
+def turned(x):
+    """Tiles turned by a product with the identity, which each iteration asks for."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[0] // 32):
+        identity = loaded(nl.shared_identity_matrix(32, dtype=nl.float32))
+        tile = loaded(x[i * 32:(i + 1) * 32])
+        product = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(product, tile, identity)
+        result = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(result, product)
+        nisa.dma_copy(out[i * 32:(i + 1) * 32], result)
+    return out
+
+
+@nki.jit
 def gathered_by_core(x, index):
     """Elements at the indices of the partition's core, which has them column by column."""
     tile, places = loaded(x), loaded(index)

@@ -5,7 +5,7 @@ import neuronxcc.nki as nki
 import numpy as np
 import pytest
 from kernels.first import square
-from kernels.second import add, exchanged, hangs, huge, repeat, stuck, taken_in_turn, unknown
+from kernels.second import add, exchanged, hangs, huge, kept_above, repeat, stuck, taken_in_turn, unknown
 
 
 class Ask:
@@ -52,6 +52,12 @@ def test_exchanged(runner):
 def test_taken_in_turn(runner):
     x = np.random.rand(64, 32).astype(np.float32)
     runner.execute(Ask(taken_in_turn, {"x": x}, {"out": x + 21}, 1e-6, cores=2))
+
+
+def test_kept_above(runner):
+    x = np.random.rand(64, 32).astype(np.float32)
+    runner.execute(Ask(kept_above, {"x": x, "count": np.full((1, 1), 3, np.int32)}, {"out": np.full((64, 32), 2)}, 1e-6,
+                       cores=2))
 
 
 def test_stuck():
