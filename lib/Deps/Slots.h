@@ -5,10 +5,10 @@
 //   X[0:128]                       always the same
 //   X[(A + 1) mod 4, 0:128]        slot A + 1 of a ring of 4
 //   X[128 * (A mod 2) + 64 : 32]   slot A of a ring of 2, elements 64 to 95 of 128
-//   X[(3 * A + 5) mod 8]           slot A + 7 of a ring of 8, in which the next slot is 3 further
-//   on X[16 * A : 16]                 slot A; no slot comes again in one entry of A X[16 * A + 8 :
-//   16]             half of slot A, and half of slot A + 1 X[3 : 4 : 16]                  always
-//   the same four pieces
+//   X[(3 * A + 5) mod 8]           slot A + 7 of a ring of 8 with a step of 3
+//   X[16 * A : 16]                 slot A; no slot comes again in one entry of A
+//   X[16 * A + 8 : 16]             half of slot A, and half of slot A + 1
+//   X[3 : 4 : 16]                  always the same four pieces
 //
 // A tile of any other form is still the same as one of equal text, as long as no loop that it names
 // goes on: `X[A, B]`, `X[16 * A + B]`, `X[total(B) mod 3]` within one iteration of B. So is `X[@]`

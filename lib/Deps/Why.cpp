@@ -50,7 +50,9 @@ public:
       const DerivedDep &derived = dropped.deps[d];
       std::vector<std::string> how;
       if (!isServed(derived)) {
-        how.emplace_back("written over in between");
+        how.emplace_back(isHidden(derived)
+                             ? "written over in between"
+                             : "waited for by a write in between, which may touch the same");
       }
       if (derived.isImplied()) {
         how.push_back("implied by " + derivationText(kernel, dropped, derived));
@@ -70,6 +72,12 @@ private:
              other.dep.step == dep.step &&
              std::ranges::equal(found.componentsOf(other.dep), own.componentsOf(dep));
     });
+  }
+
+  /// Whether what was touched is known, so that a write hides it. What may be anywhere is only
+  /// waited for in turn.
+  static bool isHidden(const DerivedDep &derived) {
+    return derived.excess != Excess::Anywhere && derived.excess != Excess::Symbol;
   }
 
   /// Whether the consumer waits for the producer anyway, for other accesses, long enough.

@@ -203,10 +203,14 @@ private:
         windowText(), pictureOf(report, false), legend());
   }
 
-  std::string swatch(const std::string &style) const {
+  static std::string swatchOf(std::string_view shape) {
     return fmt::format("<svg class=\"timelines swatch\" viewBox=\"0 0 22 11\" aria-hidden=\"true\">"
-                       "<rect class=\"{}\" width=\"22\" height=\"11\"/></svg>",
-                       style);
+                       "{}</svg>",
+                       shape);
+  }
+
+  static std::string swatch(std::string_view style) {
+    return swatchOf(fmt::format("<rect class=\"{}\" width=\"22\" height=\"11\"/>", style));
   }
 
   std::string legend() const {
@@ -217,10 +221,10 @@ private:
                             escape(style.meaning));
       }
     }
-    text += "<li class=\"scripted-only\"><svg class=\"timelines swatch\" viewBox=\"0 0 22 11\" "
-            "aria-hidden=\"true\"><path class=\"way\" d=\"M0 5.5H22\"/></svg><b>red line</b>: "
-            "the critical path</li>\n";
-    return text + "</ul>\n";
+    return text +
+           fmt::format(
+               "<li class=\"scripted-only\">{}<b>red line</b>: the critical path</li>\n</ul>\n",
+               swatchOf("<path class=\"way\" d=\"M0 5.5H22\"/>"));
   }
 
   std::string strategyHeads() const {
