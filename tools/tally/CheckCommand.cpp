@@ -243,7 +243,7 @@ struct CheckCommand : CheckOptions {
     declare(command,
             {{"--explore", explore, "walk all interleavings of small instances"},
              {"--race", race, "run many schedules, watch accesses and waits"},
-             {"--replay", replay, "perform the schedule of this file and explain it"}},
+             {"--replay", replay, "perform the schedule of this file and explain it", file}},
             "What to ask (default: --explore within limits, and --race)");
     asksWritten = true;
     common.holdsAccesses = true;
@@ -260,13 +260,14 @@ struct CheckCommand : CheckOptions {
               notedIn(distancesGiven)}},
             trips);
     declareLimits(command, *this);
-    declare(command,
-            {{"--witness", witness,
-              "file for a schedule that shows the first finding; further ones get -2, -3, ..."},
-             {"--all", all,
-              "print reports that have the cause of another, too, and write their schedules"},
-             formatOption(format)},
-            "Output");
+    declare(
+        command,
+        {{"--witness", witness,
+          "file for a schedule that shows the first finding; further ones get -2, -3, ...", file},
+         {"--all", all,
+          "print reports that have the cause of another, too, and write their schedules"},
+         formatOption(format)},
+        "Output");
     refuseIdleOptions(command, *this);
   }
 
@@ -280,9 +281,9 @@ struct CheckCommand : CheckOptions {
 
 void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp, bool needsKernel) {
   Option kernel("kernel", common.input,
-                "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin");
+                "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin", file);
   kernel.isRequired = needsKernel;
-  declare(command, {kernel, {"code", common.code, codeHelp}});
+  declare(command, {kernel, {"code", common.code, codeHelp, file}});
   common.addKernelChoice(command);
 }
 

@@ -65,6 +65,9 @@ void declare(CLI::App &command, std::initializer_list<Option> options, const std
     CLI::Option *added =
         std::visit([&](auto *value) { return addTo(command, option, *value); }, option.value);
     added->required(option.isRequired);
+    if (!option.shape.empty()) {
+      added->type_name(option.shape);
+    }
     suggestionsOf[added] = {option.suggestions, option.suggestedBy};
     if (option.problemOf) {
       added->check(CLI::Validator(option.problemOf, option.choice, ""));
@@ -244,6 +247,25 @@ static bool mayLackValue(const CLI::Option &option) {
          option.get_flag_value(option.get_lnames().front(), "") != "true";
 }
 
+namespace {
+
+/// Help shows an option that may lack its value as `--certify[=FILE]`.
+class HelpFormatter : public CLI::Formatter {
+public:
+  std::string make_option_name(const CLI::Option *option, bool isPositional) const override {
+    std::string name = Formatter::make_option_name(option, isPositional);
+    return mayLackValue(*option)
+               ? fmt::format("{}[={}]", name.substr(0, name.find('{')), option->get_type_name())
+               : name;
+  }
+
+  std::string make_option_opts(const CLI::Option *option) const override {
+    return mayLackValue(*option) ? "" : Formatter::make_option_opts(option);
+  }
+};
+
+} // namespace
+
 static CommandOption dataOf(const CLI::Option &option) {
   CommandOption data;
   data.isPositional = option.get_positional();
@@ -259,7 +281,7 @@ static CommandOption dataOf(const CLI::Option &option) {
   data.mayLackValue = mayLackValue(option);
   bool hasValue = data.mayLackValue || option.get_items_expected_max() > 0;
   std::string type = option.get_type_name(); // TEXT:{text,json}, where there is a choice
-  data.value = !hasValue ? "" : data.mayLackValue ? "TEXT" : type.substr(0, type.find(':'));
+  data.value = !hasValue ? "" : type.substr(0, type.find(':'));
   data.help = option.get_description();
   data.byDefault = option.get_default_str();
   data.title = option.get_group() == "Options" ? "" : option.get_group();
@@ -552,6 +574,7 @@ int runProgram(const Heading &heading, int argc, char **argv,
   endOnSignals();
   Heartbeat heartbeat;
   CLI::App app{heading.summary, heading.name};
+  app.formatter(std::make_shared<HelpFormatter>());
   app.footer(heading.footer);
   declareOn(app);
   if (run) {

@@ -8,6 +8,8 @@
 #ifndef TALLY_TOOLS_TALLY_COMMANDTREE_H
 #define TALLY_TOOLS_TALLY_COMMANDTREE_H
 
+#include "Options.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,7 @@ namespace tally::tool {
 struct CommandOption {
   std::vector<std::string> names; ///< `-o`, `--output`; the last one is the long one
   std::string help;
-  std::string value;                    ///< `TEXT`, `UINT`; empty: a flag
+  std::string value;                    ///< `FILE`, `UINT`; empty: a flag
   std::string byDefault;                ///< as help shows it
   std::string title;                    ///< of the options that it stands with
   std::vector<std::string> suggestions; ///< values that a shell offers
@@ -35,7 +37,7 @@ struct CommandOption {
 
   bool isFlag() const { return value.empty(); }
 
-  bool takesText() const { return value == "TEXT"; }
+  bool takesFile() const { return value == fileShape || value == folderShape; }
 };
 
 struct CommandTree {

@@ -227,7 +227,7 @@ void CompileCommand::declareOn(CLI::App &command) {
   common.addStrategy(command, strategyNames());
   common.addMachine(command);
   declare(command,
-          {{"-o,--output", output, "where the code goes; - is stdout"},
+          {{"-o,--output", output, "where the code goes; - is stdout", file},
            formatOption(format,
                         "text: the dialect; json: complete code (docs/guide/json/Code.md); "
                         "scf: one function per engine",
@@ -241,7 +241,8 @@ void CompileCommand::declareOn(CLI::App &command) {
            {"--certify{-}", certificate,
             "have the proved checker decide about the code (docs/guide/Certificate.md); "
             "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
-            "--overflow says otherwise"}});
+            "--overflow says otherwise",
+            file}});
   goesWith(command, {"--expand-barriers"}, "--listing");
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",

@@ -58,7 +58,7 @@ std::string bashValues(const CommandOption &option) {
     text += fmt::format(" values=$(\"${{COMP_WORDS[0]}}\" {} 2>/dev/null | cut -d' ' -f1)",
                         option.suggestedBy);
   }
-  if (option.takesText() && option.suggestions.empty()) {
+  if (option.takesFile() || !option.suggestedBy.empty()) {
     text += " files=yes";
   }
   if (option.delimiter != 0) {
@@ -172,7 +172,7 @@ std::string zshAction(const CommandTree &command, const CommandOption &option) {
   if (!option.suggestedBy.empty()) {
     return fmt::format("{{_{}_rows {}; _files}}", programOf(command), option.suggestedBy);
   }
-  return option.takesText() ? "_files" : " ";
+  return option.takesFile() ? "_files" : " ";
 }
 
 std::string zshOption(const CommandTree &command, const CommandOption &option) {

@@ -30,17 +30,16 @@ struct DepsCommand {
     common.addInput(command);
     common.addMachine(command);
     common.addKeepImplied(command);
-    declare(
-        command,
-        {formatOption(format, "text, json (docs/guide/json/Dependences.md), or dot (Graphviz)",
-                      {"text", "json", "dot"}),
-         {"--explain", explain,
-          "in text: the two accesses, two iterations that conflict, why it waits longer; and "
-          "what is implied, and how"},
-         {"--why", why,
-          "of two instructions, PRODUCER,CONSUMER: each conflict, and whether it is waited for, "
-          "implied, or written over in between; may be repeated",
-          withCommas}});
+    declare(command,
+            {formatOption(format, "text, json (docs/guide/json/Dependences.md), or dot (Graphviz)",
+                          {"text", "json", "dot"}),
+             {"--explain", explain,
+              "in text: the two accesses, two iterations that conflict, why it waits longer; and "
+              "what is implied, and how"},
+             {"--why", why,
+              "of two instructions: each conflict, and whether it is waited for, "
+              "implied, or written over in between; may be repeated",
+              withCommas, writtenAs("PRODUCER,CONSUMER")}});
     refuseIf(command, {"--explain"}, "with '--format=json' or '--format=dot'",
              [this] { return format != "text"; });
     refuseIf(command, {"--why"}, "with '--format=json' or '--format=dot'",

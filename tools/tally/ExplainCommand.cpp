@@ -36,7 +36,8 @@ struct ExplainCommand {
 
   void declareOn(CLI::App &command) {
     common.addInput(command);
-    declare(command, {{"--instr", instruction, "name of the instruction", required}});
+    declare(command,
+            {{"--instr", instruction, "name of the instruction", required, writtenAs("NAME")}});
     common.addStrategy(command, plannedStrategies());
     common.addMachine(command);
     values.add(command);

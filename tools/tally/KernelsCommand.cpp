@@ -38,14 +38,15 @@ struct EmitCommand {
   uint64_t seed = 1;
 
   void declareOn(CLI::App &command) {
-    declare(command, {{"name", name, "which one", required, suggesting(catalogueNames())},
-                      {"--size", size, "paper: as published; small: for a quick look and for tests",
-                       oneOf("size", "sizes", {"paper", "small"})},
-                      {"-o,--output", output, "where it goes; - is stdout"},
-                      {"--manual", manual, "add the code that an expert would write"},
-                      {"--inputs", inputs,
-                       "write the first contents of its buffers to this folder, as NAME.npy"},
-                      {"--data-seed", seed, "seed of random numbers in buffers", integerIn(0)}});
+    declare(command,
+            {{"name", name, "which one", required, suggesting(catalogueNames())},
+             {"--size", size, "paper: as published; small: for a quick look and for tests",
+              oneOf("size", "sizes", {"paper", "small"})},
+             {"-o,--output", output, "where it goes; - is stdout", file},
+             {"--manual", manual, "add the code that an expert would write"},
+             {"--inputs", inputs,
+              "write the first contents of its buffers to this folder, as NAME.npy", tool::folder},
+             {"--data-seed", seed, "seed of random numbers in buffers", integerIn(0)}});
     goesWith(command, {"--data-seed"}, "--inputs");
   }
 

@@ -92,6 +92,10 @@ How oneOf(std::string kind, std::string plural, std::vector<std::string> names) 
   };
 }
 
+How writtenAs(std::string shape) {
+  return [shape = std::move(shape)](Option &option) { option.shape = shape; };
+}
+
 How suggesting(std::vector<std::string> names) {
   return [names = std::move(names)](Option &option) { option.suggestions = names; };
 }

@@ -53,6 +53,7 @@ struct Option {
   std::string names;
   Value value;
   std::string help;
+  std::string shape;                                         ///< of a value in help; "": its type
   std::string choice;                                        ///< `{text,json}`
   std::function<std::string(const std::string &)> problemOf; ///< of a value; "" if there is none
   std::vector<std::string> suggestions; ///< values that a shell offers, if they are not files
@@ -82,6 +83,15 @@ How sizeOption();
 
 /// One of `names`, which are `plural`.
 How oneOf(std::string kind, std::string plural, std::vector<std::string> names);
+
+/// The value stands in help as `shape`: `LOOP=N`.
+How writtenAs(std::string shape);
+
+/// A file or a folder, as which a shell completes it.
+inline constexpr std::string_view fileShape = "FILE";
+inline constexpr std::string_view folderShape = "FOLDER";
+inline constexpr auto file = [](Option &option) { option.shape = fileShape; };
+inline constexpr auto folder = [](Option &option) { option.shape = folderShape; };
 
 /// What a shell offers as a value; others are allowed, too.
 How suggesting(std::vector<std::string> names);

@@ -145,10 +145,11 @@ int PlanCommand::compare(Session &session) const {
 
 void PlanCommand::declareOn(CLI::App &command) {
   common.addInput(command);
-  declare(command, {{"--diff", diff, "show how two plans differ"},
-                    {"second", other, "with --diff: a second kernel; default: the first one again"},
-                    {"--against", against, "with --diff: the strategy of the second plan",
-                     oneOf("strategy", "strategies", plannedStrategies())}});
+  declare(command,
+          {{"--diff", diff, "show how two plans differ"},
+           {"second", other, "with --diff: a second kernel; default: the first one again", file},
+           {"--against", against, "with --diff: the strategy of the second plan",
+            oneOf("strategy", "strategies", plannedStrategies())}});
   goesWith(command, {"second", "--against"}, "--diff");
   common.addStrategy(command, plannedStrategies());
   common.addMachine(command);

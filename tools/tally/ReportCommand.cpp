@@ -262,17 +262,17 @@ void ReportCommand::declareOn(CLI::App &command) {
             fmt::format("strategies, in the order to show, from {}; default: barrier, per-loop, "
                         "auto, and manual if there is code",
                         fmt::join(allWords<Strategy>(), ", ")),
-            withCommas, suggesting(allWords<Strategy>())}});
+            withCommas, writtenAs("STRATEGY"), suggesting(allWords<Strategy>())}});
   time.add(command);
   declare(command,
-          {{"--from", from, "where the picture begins: 12.5us"},
-           {"--until", until, "where it ends, at the latest"},
+          {{"--from", from, "where the picture begins: 12.5us", writtenAs("TIME")},
+           {"--until", until, "where it ends, at the latest", writtenAs("TIME")},
            {"--max-pieces", maxPieces,
             "the most pieces of all timelines that the page holds one by one; of what comes "
             "after them, it holds sums",
             integerIn(100, 10'000'000)},
            formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
-           {"-o,--output", output, "where it goes; - is stdout"}});
+           {"-o,--output", output, "where it goes; - is stdout", file}});
 }
 
 } // namespace

@@ -40,13 +40,14 @@
 namespace tally::tool {
 
 void CommonOptions::addInput(CLI::App &command) {
-  declare(command,
-          {{"kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin", required}});
+  declare(command, {{"kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin",
+                     required, file}});
   addKernelChoice(command);
 }
 
 void CommonOptions::addKernelChoice(CLI::App &command) {
-  declare(command, {{"--kernel", kernel, "only the kernel of this name, if a file holds several"}});
+  declare(command, {{"--kernel", kernel, "only the kernel of this name, if a file holds several",
+                     writtenAs("NAME")}});
 }
 
 void CommonOptions::addMachine(CLI::App &command) {
@@ -55,7 +56,7 @@ void CommonOptions::addMachine(CLI::App &command) {
             "machine: a name ('tally machine list') or a .json file; if none is named: of code, "
             "the one that it was made for; or else trn2 if it has all engines of the "
             "kernel, and teaching if not",
-            notedIn(machineGiven), suggestedBy("machine list")}});
+            notedIn(machineGiven), writtenAs("MACHINE"), suggestedBy("machine list")}});
 }
 
 void CommonOptions::addKeepImplied(CLI::App &command) {
@@ -68,7 +69,8 @@ void RunOptions::add(CLI::App &command, const std::string &title) {
       command,
       {{"--trips", trips,
         "trips of a loop: A=64; one number for each time it is reached, again from the start when "
-        "used up: B=3,0,4; on one engine: B@act=1; of a branch, 1 where it is taken: hit=1,0"},
+        "used up: B=3,0,4; on one engine: B@act=1; of a branch, 1 where it is taken: hit=1,0",
+        writtenAs("LOOP=N")},
        {"--guards", guards, "seed for branches and while-loops", integerIn(0), told,
         notedIn(guardsGiven)}},
       title);

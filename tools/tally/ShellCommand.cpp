@@ -45,9 +45,10 @@ struct ManualCommand {
     for (const CommandTree &each : treeOf(app).commands) {
       names.emplace_back(each.name());
     }
-    declare(app, {{"command", words, "the command; none: the program", withSpaces,
-                   suggesting(std::move(names))},
-                  {"--all", folder, "write the pages of all commands to this folder"}});
+    declare(app,
+            {{"command", words, "the command; none: the program", withSpaces,
+              suggesting(std::move(names))},
+             {"--all", folder, "write the pages of all commands to this folder", tool::folder}});
     refuseIf(app, {"--all"}, "together with a command", [this] { return !words.empty(); });
   }
 

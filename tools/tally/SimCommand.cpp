@@ -396,14 +396,16 @@ void SimCommand::declareOn(CLI::App &command) {
   time.add(command);
   declare(
       command,
-      {{"--sweep", sweep,
-        "one run for each value: ctl.alu=0,20,40; without values, over its range"},
+      {{"--sweep", sweep, "one run for each value: ctl.alu=0,20,40; without values, over its range",
+        writtenAs("PRICE=VALUES")},
        {"--bounds", bounds,
         "also the two bounds: what the same order of instructions can reach, and what any can"},
        {"--trace", trace,
         "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
-        "..."},
-       {"--trace-limit", traceLimit, "the largest size of the trace: 10MB, 2GB", sizeOption()},
+        "...",
+        file},
+       {"--trace-limit", traceLimit, "the largest size of the trace: 10MB, 2GB", writtenAs("SIZE"),
+        sizeOption()},
        {"--top", top, "how many lines to show for waits and for the critical path", integerIn(0)},
        formatOption(format)});
   data.add(command);

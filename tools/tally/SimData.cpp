@@ -28,10 +28,12 @@ void DataOptions::add(CLI::App &command) {
             "follow the data, and compare all of memory with the sequential run"},
            {"--inputs", inputs,
             "first contents of buffers: NAME.npy in this folder; without a file, random if no "
-            "instruction writes the buffer, otherwise nothing"},
-           {"--outputs", outputs, "write the last contents of buffers to this folder"},
+            "instruction writes the buffer, otherwise nothing",
+            folder},
+           {"--outputs", outputs, "write the last contents of buffers to this folder", folder},
            {"--random", random,
-            "a buffer that starts with random numbers, although instructions write it"},
+            "a buffer that starts with random numbers, although instructions write it",
+            writtenAs("BUFFER")},
            {"--data-seed", seed, "seed of random numbers in buffers", integerIn(0)}});
 }
 

@@ -14,12 +14,13 @@ namespace tally::tool {
 void TimeOptions::add(CLI::App &command) {
   subject.common.addMachine(command);
   subject.values.add(command);
-  declare(command,
-          {{"--set", settings, "change a price of the machine: ctl.alu=20ns"},
-           {"--seed", seed, "if not 0: random delays, from this seed", integerIn(0)},
-           {"--jitter", jitter, "the longest random delay, in percent", integerIn(0, 1000)},
-           {"--max-operations", maxOperations, "cut a run off after this many operations",
-            integerIn(1)}});
+  declare(
+      command,
+      {{"--set", settings, "change a price of the machine: ctl.alu=20ns", writtenAs("PRICE=VALUE")},
+       {"--seed", seed, "if not 0: random delays, from this seed", integerIn(0)},
+       {"--jitter", jitter, "the longest random delay, in percent", integerIn(0, 1000)},
+       {"--max-operations", maxOperations, "cut a run off after this many operations",
+        integerIn(1)}});
   refuseIf(command, {"--jitter"}, "without '--seed', which is not 0", [this] { return seed == 0; });
 }
 
