@@ -185,7 +185,8 @@ verb_build() {
 }
 
 verb_install() {
-  prefix=$(realpath -m "${1:-$prefix}")
+  [[ ${1:-} != -* ]] || die "install: expected a folder, found '$1'" 2
+  prefix=$(realpath -m -- "${1:-$prefix}")
   verb_build
   logged "install" cmake --install "$build/release"
   say "installed to $prefix"
@@ -605,8 +606,6 @@ HELP
 
 # ---- Demo ---------------------------------------------------------------------------------
 
-# A kernel with a dynamic loop, with and without barriers; the size of another one's code under all
-# strategies; the time that a third one takes, and where it goes, as a page.
 # gallery: kernels from five lines to attention, as one site.
 verb_gallery() {
   need "${packages[@]}" "${gallery_packages[@]}"
@@ -619,6 +618,8 @@ make_gallery() {
   /usr/bin/python3 utils/gallery.py --bin "$build/release/bin" --out "$build/gallery" "$@"
 }
 
+# A kernel with a dynamic loop, with and without barriers; the size of another one's code under all
+# strategies; the time that a third one takes, and where it goes, as a page.
 verb_demo() {
   need "${packages[@]}"
   build_tree release tally
@@ -703,8 +704,10 @@ nearest() {
 
 main() {
   local verb=${1:-help}
-  case $verb in
-  -h | --help) verb=help ;;
+  case "$verb ${2:-}" in
+  -h\ * | --help\ *) verb=help ;;
+  bench\ * | prose\ *) ;; # what they start has a help of its own
+  *\ -h | *\ --help) verb=help ;;
   esac
   if ! declare -F "verb_$verb" >/dev/null; then
     refuse_verb "$verb"
