@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace tally::deps {
 namespace {
@@ -198,18 +199,17 @@ std::string isBefore(const std::string &at, const std::string &first, const std:
   return size.empty() ? "1 = 1" : fmt::format("{} < {} + {}", at, first, size);
 }
 
-/// That ranges of constant sizes meet which begin at equal multiples of something: how far the two
-/// somethings are apart. So pairs that lie alike ask the same question, wherever they lie.
-std::string apartText(TileText::Sum p, int64_t sizeOfP, TileText::Sum c, int64_t sizeOfC) {
-  for (auto [a, b] : {std::pair(&p, &c), std::pair(&c, &p)}) {
-    if (a->text.empty()) {
-      a->text = "0";
-      a->factor = b->factor;
-    }
-  }
+/// That ranges of constant sizes meet: how far the multiples of something at which they begin are
+/// apart. So pairs that lie alike ask the same question, wherever they lie.
+std::string apartText(const TileText::Sum &ofP, int64_t sizeOfP, const TileText::Sum &ofC,
+                      int64_t sizeOfC) {
+  int64_t factor = ofP.text.empty()   ? ofC.factor
+                   : ofC.text.empty() ? ofP.factor
+                                      : std::gcd(ofP.factor, ofC.factor);
+  TileText::Sum p = TileText::withFactor(ofP, factor), c = TileText::withFactor(ofC, factor);
   int64_t ahead = p.constant - c.constant;
-  int64_t least = floorDiv(ahead - sizeOfC, p.factor) + 1;
-  int64_t most = floorDiv(ahead + sizeOfP - 1, p.factor);
+  int64_t least = floorDiv(ahead - sizeOfC, factor) + 1;
+  int64_t most = floorDiv(ahead + sizeOfP - 1, factor);
   return least == most
              ? fmt::format("({} - {} = {})", c.text, p.text, least)
              : fmt::format("({0} <= {2} - {3} and {2} - {3} <= {1})", least, most, c.text, p.text);
@@ -221,11 +221,7 @@ std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, cons
   std::optional<int64_t> sizeOfP = p.constantSize(x);
   std::optional<int64_t> sizeOfC = c.constantSize(y);
   if (x.isRange() && y.isRange() && sizeOfP && sizeOfC) {
-    TileText::Sum ofP = p.sum(x.first);
-    TileText::Sum ofC = c.sum(y.first);
-    if (ofP.factor == ofC.factor || ofP.text.empty() || ofC.text.empty()) {
-      return apartText(ofP, *sizeOfP, ofC, *sizeOfC);
-    }
+    return apartText(p.sum(x.first), *sizeOfP, c.sum(y.first), *sizeOfC);
   }
   std::string px = p.expr(x.first);
   std::string cy = c.expr(y.first);
@@ -245,8 +241,8 @@ std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, cons
 
 /// The stretches of bytes of one tile: one for each value of the variables in their ranges.
 struct Stretches {
-  std::string first;
-  std::string length;
+  TileText::Sum first;
+  TileText::Sum length;
   std::vector<std::string> variables;
   std::string ranges; ///< ends with " and "
 };
@@ -257,25 +253,25 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
                       std::string_view prefix) {
   const Buffer &buffer = pair.kernel.buffers[tile.buffer];
   const ParsedAccess &access = pair.tiles.parsed(tile);
-  Stretches all;
-  all.first = fmt::format("{}", *buffer.address);
   uint64_t block = *elementBytes(pair.kernel, tile.buffer); // bytes of one index
+  Stretches all{TileText::number(*buffer.address), TileText::number(block), {}, ""};
   bool isStretch = true;
-  all.length = fmt::format("{}", block);
   for (size_t d = buffer.shape.size(); d-- > 0; block *= buffer.shape[d]) {
     if (access.dims.empty()) {
-      all.length = fmt::format("{}", block * buffer.shape[d]);
+      all.length = TileText::number(block * buffer.shape[d]);
       continue;
     }
     const TileDim &dim = access.dims[d];
-    all.first += fmt::format(" + {} * ({})", block, side.expr(dim.first));
+    TileText::Sum size = dim.size.valid() ? side.sum(dim.size) : TileText::number(1);
+    all.first = TileText::plus(all.first, TileText::times(block, side.sum(dim.first)));
     if (isStretch && dim.isRange()) {
-      all.length = fmt::format("{} * ({})", block, side.size(dim));
+      all.length = TileText::times(block, size);
     } else if (dim.size.valid()) {
       all.variables.push_back(fmt::format("{}{}", prefix, d));
       const std::string &k = all.variables.back();
-      all.first += fmt::format(" + {} * {} * {}", block, dim.stride, k); // may pass 64 bits
-      all.ranges += fmt::format("0 <= {} < {} and ", k, side.size(dim));
+      all.first =
+          TileText::plus(all.first, TileText::times(block, TileText::times(dim.stride, {k, 1, 0})));
+      all.ranges += fmt::format("0 <= {} < {} and ", k, TileText::textOf(size));
     }
     bool isWhole = isConstantRange(access, dim) && dim.size.valid() &&
                    access.exprs[dim.first].value == 0 &&
@@ -285,6 +281,13 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
   return all;
 }
 
+/// The same for lengths that are no constants.
+std::string overText(const Stretches &x, const Stretches &y) {
+  std::string ofX = TileText::textOf(x.first), ofY = TileText::textOf(y.first);
+  return fmt::format("{} and {}", isBefore(ofX, ofY, TileText::textOf(y.length)),
+                     isBefore(ofY, ofX, TileText::textOf(x.length)));
+}
+
 std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c) {
   Stretches x = stretchesOf(pair, pair.producer, p, "k");
   Stretches y = stretchesOf(pair, pair.consumer, c, "l");
@@ -292,8 +295,10 @@ std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c
   variables.insert(variables.end(), y.variables.begin(), y.variables.end());
   std::string exists =
       variables.empty() ? "" : fmt::format("exists {} : ", fmt::join(variables, ", "));
-  return fmt::format("({}{}{}{} < {} + {} and {} < {} + {})", exists, x.ranges, y.ranges, x.first,
-                     y.first, y.length, y.first, x.first, x.length);
+  bool areConstant = x.length.text.empty() && y.length.text.empty();
+  std::string meet = areConstant ? apartText(x.first, x.length.constant, y.first, y.length.constant)
+                                 : overText(x, y);
+  return fmt::format("({}{}{}{})", exists, x.ranges, y.ranges, meet);
 }
 
 } // namespace

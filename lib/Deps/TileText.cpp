@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <numeric>
 
 namespace tally::deps {
 
@@ -117,20 +118,48 @@ TileText::Sum TileText::sum(TileExprId id) const {
     result = sum(node.a);
     result.constant -= access.exprs[node.b].value;
   } else if (node.kind == Kind::Scale && node.value > 0) {
-    result = sum(node.a);
-    std::string asText = textOf(result);
-    if (__builtin_mul_overflow(result.factor, node.value, &result.factor) ||
-        __builtin_mul_overflow(result.constant, node.value, &result.constant)) {
-      return {operation(node, asText, ""), 1, 0};
-    }
+    return times(static_cast<uint64_t>(node.value), sum(node.a));
   } else if (node.kind == Kind::FloorDiv) {
     Sum inner = sum(node.a);
     result = {divided(node, whole(inner, node.value)), 1, floorDiv(inner.constant, node.value)};
   } else {
     return {expr(id), 1, 0};
   }
-  bool isGood = isSmall(result.constant) && isSmall(result.factor);
-  return isGood ? result : Sum{textOf(result), 1, 0};
+  return isSmall(result.constant) ? result : Sum{textOf(result), 1, 0};
+}
+
+TileText::Sum TileText::number(uint64_t number) {
+  return number < Bounds::endless ? Sum{"", 1, static_cast<int64_t>(number)}
+                                  : Sum{std::to_string(number), 1, 0};
+}
+
+TileText::Sum TileText::times(uint64_t factor, const Sum &sum) {
+  Sum result = sum;
+  bool isGood = !__builtin_mul_overflow(sum.factor, factor, &result.factor) &&
+                !__builtin_mul_overflow(sum.constant, factor, &result.constant) &&
+                isSmall(result.factor) && isSmall(result.constant);
+  return isGood ? result : Sum{fmt::format("({} * {})", factor, textOf(sum)), 1, 0};
+}
+
+TileText::Sum TileText::plus(const Sum &a, const Sum &b) {
+  Sum result = {"", 1, a.constant + b.constant};
+  if (a.text.empty() || b.text.empty()) {
+    const Sum &only = a.text.empty() ? b : a;
+    result.text = only.text;
+    result.factor = only.factor;
+  } else {
+    result.factor = std::gcd(a.factor, b.factor);
+    result.text = fmt::format("({} + {})", withFactor(a, result.factor).text,
+                              withFactor(b, result.factor).text);
+  }
+  return isSmall(result.constant) ? result : Sum{textOf(result), 1, 0};
+}
+
+TileText::Sum TileText::withFactor(const Sum &sum, int64_t factor) {
+  if (sum.text.empty() || sum.factor == factor) {
+    return {sum.text.empty() ? "0" : sum.text, factor, sum.constant};
+  }
+  return {fmt::format("{} * {}", sum.factor / factor, sum.text), factor, sum.constant};
 }
 
 std::string TileText::size(const TileDim &dim) const {

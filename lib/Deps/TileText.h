@@ -45,6 +45,19 @@ public:
 
   Sum sum(TileExprId id) const;
 
+  static std::string textOf(const Sum &sum);
+
+  static Sum number(uint64_t number);
+
+  /// `factor`, which is above 0, times a sum.
+  static Sum times(uint64_t factor, const Sum &sum);
+
+  /// Two sums, with as large a factor as they have in common.
+  static Sum plus(const Sum &a, const Sum &b);
+
+  /// The same with another factor, which divides its own.
+  static Sum withFactor(const Sum &sum, int64_t factor);
+
   /// How many elements. Empty: a run-time value that is not known says what it is; at least 1.
   std::string size(const TileDim &dim) const;
 
@@ -57,7 +70,6 @@ public:
 private:
   static Sum whole(Sum sum, int64_t modulus);
   static std::string divided(const TileExpr &node, const Sum &sum);
-  static std::string textOf(const Sum &sum);
 
   const BodyTile &tile;
   const ParsedAccess &access;

@@ -395,3 +395,26 @@ TEST(EqualTextTest, offsetsAreReduced) {
   Extraction found = extractor.extract(kernel, {.queueOverlap = true, .mostQuestions = 12});
   EXPECT_EQ(extractor.numUndecided(), 0u);
 }
+
+/// Buffers that lie over one another in part: pairs that lie alike are one question, wherever.
+TEST(EqualTextTest, sharedMemoryIsReduced) {
+  constexpr uint64_t count = 32;
+  KernelBuilder b("k");
+  QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+  const uint64_t shape[] = {2, 64};
+  b.beginLoop("A", b.value("n"));
+  b.beginLoop("B", b.value("m"));
+  for (uint64_t i = 0; i < count; ++i) {
+    BufferId buffer = b.buffer(fmt::format("X{}", i), shape, "sbuf", "f32", 384 * i);
+    std::string tile = fmt::format("X{}[{} mod 2, 0:{}]", i, i % 2 ? "A" : "B", i % 2 ? 64 : 32);
+    b.instr(fmt::format("w{}", i), queues[i % 2]);
+    b.access(AccessKind::Write, buffer, tile);
+  }
+  b.endLoop();
+  b.endLoop();
+  Kernel kernel = b.finish();
+  Extractor extractor;
+  Extraction found = extractor.extract(kernel, {.queueOverlap = true, .mostQuestions = 8});
+  EXPECT_EQ(extractor.numUndecided(), 0u);
+  EXPECT_GT(found.deps.size(), count);
+}
