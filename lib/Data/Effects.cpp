@@ -72,8 +72,8 @@ private:
     effect.writes.insert(effect.writes.end(), accumulates.begin(), accumulates.end());
     if (!instr.computes.valid()) {
       if (!effect.writes.empty()) {
-        error(id, "it does not say what it writes; add 'computes', as in computes \"r0\" for a "
-                  "copy");
+        error(id, "it does not say what it computes; add 'computes', as in computes \"r0\" "
+                  "for a copy");
       }
       return;
     }

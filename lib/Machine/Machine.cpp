@@ -448,9 +448,6 @@ static bool isPath(std::string_view name) {
 MachineResult loadMachine(std::string_view nameOrPath) {
   std::string name(nameOrPath);
   if (isPath(name)) {
-    if (!isFile(name)) {
-      return noMachine(fmt::format("there is no machine description '{}'", name));
-    }
     return readMachine(name);
   }
   std::vector<std::string> directories = machineDirectories();

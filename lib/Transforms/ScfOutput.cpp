@@ -233,6 +233,10 @@ public:
         std::string(kernel.text(kernel.name)) + "_" + std::string(kernel.nameOf(program.engine));
     auto function =
         mlir::func::FuncOp::create(builder, loc, symbol, builder.getFunctionType({}, {}));
+    function->setAttr("tally.strategy", builder.getStringAttr(toString(code.strategy)));
+    if (!code.machine.empty()) {
+      function->setAttr("tally.machine", builder.getStringAttr(code.machine));
+    }
     mlir::OpBuilder::InsertionGuard outer(builder);
     builder.setInsertionPointToStart(function.addEntryBlock());
 

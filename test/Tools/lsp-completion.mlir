@@ -1,5 +1,5 @@
 // What could stand at the cursor, in a text that is being typed.
-// RUN: %python %S/Inputs/lsp.py %s 'completion:  tal^' 'completion:buffer ^' 'completion:"Y" al^' 'completion:    tal^' 'completion:"load" on "^' 'completion:["X^[A' 'completion:["X[A^' 'completion:"Y"] s^' 'completion:"more" on ^' 'completion:and a^ comment' 'completion:writes ["^' 'completion:-> ^' 'completion:at "^' 'completion:code @^' 'completion:waits "^' 'completion:>= ^' | FileCheck %s
+// RUN: %python %S/Inputs/lsp.py %s 'completion:  tal^' 'completion:buffer ^' 'completion:"Y" al^' 'completion:    tal^' 'completion:"load" on "^' 'completion:["X^[A' 'completion:["X[A^' 'completion:"Y"] s^' 'completion:"more" on ^' 'completion:and a^ comment' 'completion:writes ["^' 'completion:-> ^' 'completion:at "^' 'completion:code @^' 'completion:waits "^' 'completion:>= ^' 'completion:      re^' | FileCheck %s
 tally.kernel @k {
   tal
   tally.engine "act"
@@ -12,6 +12,8 @@ tally.kernel @k {
     tally.instr "scale" on "act" reads ["X[A", "Y"] semaphore 
     tally.instr "more" on // and a comment
     tally.instr "again" on "act" writes ["
+    tally.instr "more lines" on "dma"
+      re
   }
   tally.dep "load" -> 
   tally.dep "load" -> "scale" at "
@@ -58,16 +60,18 @@ tally.code @k {
 // CHECK-NEXT: takes the place of ['14:43 []']
 // CHECK: --- completion:-> ^
 // CHECK-NEXT: "load" "scale" "more" "again"
-// CHECK-NEXT: takes the place of ['16:23 []']
+// CHECK-NEXT: takes the place of ['18:23 []']
 // CHECK: --- completion:at "^
 // CHECK-NEXT: A
-// CHECK-NEXT: takes the place of ['17:35 []']
+// CHECK-NEXT: takes the place of ['19:35 []']
 // CHECK: --- completion:code @^
 // CHECK-NEXT: k
-// CHECK-NEXT: takes the place of ['20:13 []']
+// CHECK-NEXT: takes the place of ['22:13 []']
 // CHECK: --- completion:waits "^
 // CHECK-NEXT: s
-// CHECK-NEXT: takes the place of ['25:31 [s]']
+// CHECK-NEXT: takes the place of ['27:31 [s]']
 // CHECK: --- completion:>= ^
 // CHECK-NEXT: "r0"
-// CHECK-NEXT: takes the place of ['25:37 []']
+// CHECK-NEXT: takes the place of ['27:37 []']
+// CHECK: --- completion:      re^
+// CHECK-NEXT: tally.loop tally.if tally.instr op computes reads writes accumulates semaphore

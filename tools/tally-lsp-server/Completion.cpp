@@ -89,11 +89,12 @@ private:
   //===--------------------------------------------------------------------===//
 
   void completeWord(size_t at) {
-    if (beginsOperation(at)) {
+    bool isNew = beginsOperation(at);
+    if (isNew) {
       addOperations();
-      return;
     }
-    const Operation *op = operationBefore(at);
+    // The operation before may go on in this line.
+    const Operation *op = isBrace(at) || (isNew && isOperation()) ? nullptr : operationBefore(at);
     if (!op) {
       return;
     }
@@ -117,6 +118,13 @@ private:
     bool isFirst = text.substr(start, typed.begin - std::min(start, typed.begin))
                        .find_first_not_of(" \t\r\n") == std::string_view::npos;
     return isFirst || isBrace(at);
+  }
+
+  /// Whether what is typed is the beginning of an operation.
+  bool isOperation() const {
+    constexpr std::string_view prefix = "tally.";
+    std::string_view word = document.text(typed);
+    return !word.empty() && (prefix.starts_with(word) || word.starts_with(prefix));
   }
 
   bool isBrace(size_t at) const {

@@ -260,14 +260,14 @@ struct CheckCommand : CheckOptions {
               notedIn(distancesGiven)}},
             trips);
     declareLimits(command, *this);
-    declare(
-        command,
-        {{"--witness", witness,
-          "file for a schedule that shows the first finding; further ones get -2, -3, ...", file},
-         {"--all", all,
-          "print reports that have the cause of another, too, and write their schedules"},
-         formatOption(format)},
-        "Output");
+    declare(command,
+            {{"--witness", witness,
+              "file for a schedule that shows the first finding; further ones get -2, -3, ...",
+              onlyFile()},
+             {"--all", all,
+              "print reports that have the cause of another, too, and write their schedules"},
+             formatOption(format)},
+            "Output");
     refuseIdleOptions(command, *this);
   }
 

@@ -96,6 +96,15 @@ How writtenAs(std::string shape) {
   return [shape = std::move(shape)](Option &option) { option.shape = shape; };
 }
 
+How onlyFile() {
+  return [isNoStream = allowing("a file, as './-' is one", [](const std::string &text) {
+            return text != "-";
+          })](Option &option) {
+    file(option);
+    isNoStream(option);
+  };
+}
+
 How suggesting(std::vector<std::string> names) {
   return [names = std::move(names)](Option &option) { option.suggestions = names; };
 }

@@ -93,6 +93,9 @@ inline constexpr std::string_view folderShape = "FOLDER";
 inline constexpr auto file = [](Option &option) { option.shape = fileShape; };
 inline constexpr auto folder = [](Option &option) { option.shape = folderShape; };
 
+/// A file, and never stdout.
+How onlyFile();
+
 /// What a shell offers as a value; others are allowed, too.
 How suggesting(std::vector<std::string> names);
 

@@ -160,8 +160,8 @@ Exit ReportCommand::finish(const Report &report) const {
   }
   bool isWritten = false;
   if (window.from > 0 && window.from >= longest) {
-    complain(fmt::format("--from={} is not before the end of the longest run, {} ns", from,
-                         longest / 1000));
+    complain(fmt::format("--from={} is not before the end of the longest run, {}", from,
+                         timeText(longest)));
   } else {
     for (const Timeline &timeline : report.timelines) {
       Tick wanted = std::min(timeline.result.total, window.until);

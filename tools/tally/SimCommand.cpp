@@ -403,7 +403,7 @@ void SimCommand::declareOn(CLI::App &command) {
        {"--trace", trace,
         "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
         "...",
-        file},
+        onlyFile()},
        {"--trace-limit", traceLimit, "the largest size of the trace: 10MB, 2GB", writtenAs("SIZE"),
         sizeOption()},
        {"--top", top, "how many lines to show for waits and for the critical path", integerIn(0)},

@@ -21,7 +21,7 @@ void TimeOptions::add(CLI::App &command) {
        {"--jitter", jitter, "the longest random delay, in percent", integerIn(0, 1000)},
        {"--max-operations", maxOperations, "cut a run off after this many operations",
         integerIn(1)}});
-  refuseIf(command, {"--jitter"}, "without '--seed', which is not 0", [this] { return seed == 0; });
+  refuseIf(command, {"--jitter"}, "without a '--seed' other than 0", [this] { return seed == 0; });
 }
 
 SimOptions TimeOptions::simOptions(const Code &code) const {

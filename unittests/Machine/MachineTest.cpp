@@ -266,8 +266,11 @@ TEST(MachineTest, looksInTheVariableFirst) {
 
 TEST(MachineTest, notFound) {
   MachineResult path = loadMachine("/nowhere/m.json");
-  EXPECT_EQ(textOf(path), "error: there is no machine description '/nowhere/m.json'\n");
-  EXPECT_EQ(textOf(loadMachine("/")), "error: there is no machine description '/'\n");
+  EXPECT_EQ(textOf(path),
+            "error: cannot read the machine description '/nowhere/m.json': No such file or "
+            "directory\n");
+  EXPECT_EQ(textOf(loadMachine("/")),
+            "error: cannot read the machine description '/': Is a directory\n");
   MachineResult name = loadMachine("nosuch");
   EXPECT_FALSE(name.machine);
   EXPECT_EQ(textOf(name).substr(0, 33), "error: unknown machine 'nosuch'; ");
