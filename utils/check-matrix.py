@@ -22,8 +22,9 @@ A command may say yes, no or that there is no answer. Whatever it says, this mus
     - a second run prints the same bytes
 
 Without --full, the cases are such that any two choices of two factors meet in one (as far as they go
-together), in an order drawn from the seed, until --seconds have passed. It fails if more than a few
-pairs are left, unless the machine was too slow, which it says with its numbers.
+together), in an order drawn from the seed, until --seconds have passed, or three times as many while
+more than a few pairs are left. It fails if they still are, unless the machine was too slow, which it
+says with its numbers.
 
 With --full, every command is run on every kernel, with the other factors drawn such that all pairs
 meet as well. There is no time limit; a pair that goes together and was not met is a failure.
@@ -653,7 +654,6 @@ class Run:
 
     def __init__(self, matrix, options):
         self.matrix, self.options = matrix, options
-        self.end = float("inf") if options.full else time.monotonic() + options.seconds
         self.chooser = random.Random(options.seed)
         self.domain = factors(matrix)
         self.possible = all_pairs(self.domain, self.chooser)
@@ -665,11 +665,16 @@ class Run:
     def open_pairs(self):
         return self.possible - self.met
 
+    def is_over(self):
+        """Whether the time is up; with many pairs left, three times as much is allowed."""
+        spent = (time.monotonic() - self.started) / self.options.seconds
+        return not self.options.full and (spent > 3 or spent > 1 and len(self.open_pairs()) <= FEW_PAIRS)
+
     def all(self):
         if self.options.full:
             self.perform(everything(self.possible, self.domain, self.chooser, self.matrix.classes))
         for _ in range(20):  # a kernel that is refused has no code, so another one is drawn
-            if not self.open_pairs() or time.monotonic() > self.end:
+            if not self.open_pairs() or self.is_over():
                 break
             self.perform(pairwise(self.open_pairs(), self.domain, self.chooser))
 
@@ -678,14 +683,14 @@ class Run:
             for batch in iter(lambda: list(itertools.islice(cases, 64)), []):
                 for result in pool.map(self.look, batch):
                     self.count(*result)
-                if time.monotonic() > self.end:
+                if self.is_over():
                     break
 
     def look(self, case):
         """The choice, the command line and what is wrong; the line is None if there is no such
         case, or no time for it."""
         choice, source = case
-        if time.monotonic() > self.end:
+        if self.is_over():
             return choice, None, None
         number = next(self.numbers)
         is_chosen = source is not None
@@ -726,9 +731,9 @@ class Run:
         for pair in sorted(self.open_pairs(), key=str)[:10]:
             print(f"not met: {pair}")
         per_start = self.seconds_per_start()
-        if not self.options.full and time.monotonic() > self.end and per_start > SLOW_START_SECONDS:
+        if not self.options.full and self.is_over() and per_start > SLOW_START_SECONDS:
             print(f"the machine is too slow for all pairs: {left} are left after "
-                  f"{self.options.seconds:.0f} s, and 'tally --version' takes "
+                  f"{3 * self.options.seconds:.0f} s, and 'tally --version' takes "
                   f"{1000 * per_start:.0f} ms")
             return True
         return False

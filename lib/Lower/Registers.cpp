@@ -10,7 +10,7 @@
 //   R3  At the end of each body, what was loaded inside is forgotten: another path, or the
 //       next iteration, has not loaded it.
 //
-// Cost: linear without a limit; with one, times the number of registers.
+// Cost: linear without a limit; with one, times the limit.
 //===----------------------------------------------------------------------===//
 
 #include "Registers.h"
@@ -31,7 +31,8 @@ class Allocator {
 public:
   Allocator(const ValueCode &program, std::optional<uint32_t> limit)
       : program(program), limit(limit.value_or(none)), limited(limit.has_value()),
-        registerOf(program.values.size(), none), loadDepth(program.values.size(), 0) {}
+        registerOf(program.values.size(), none), loadDepth(program.values.size(), 0),
+        placeOf(program.values.size(), none) {}
 
   AllocatedCode run() {
     findEnds();
@@ -218,6 +219,9 @@ private:
     loadDepth[value] = depth;
     if (program.values[value].isCounter()) {
       out.countersOf[reg].push_back(value);
+    } else {
+      placeOf[value] = static_cast<uint32_t>(temporaries.size());
+      temporaries.push_back(value);
     }
   }
 
@@ -225,6 +229,11 @@ private:
     uint32_t reg = registerOf[value];
     if (reg == none) {
       return;
+    }
+    if (!program.values[value].isCounter()) {
+      temporaries[placeOf[value]] = temporaries.back();
+      placeOf[temporaries.back()] = placeOf[value];
+      temporaries.pop_back();
     }
     held[reg] = none;
     registerOf[value] = none;
@@ -244,14 +253,14 @@ private:
   uint32_t farthest() {
     uint32_t best = none;
     uint32_t bestDistance = 0;
-    for (uint32_t reg = 0; reg < held.size(); ++reg) {
-      uint32_t value = held[reg];
-      if (value == none || program.values[value].isCounter() || loadDepth[value] != depth ||
+    for (uint32_t value : temporaries) {
+      if (loadDepth[value] != depth ||
           std::find(locked.begin(), locked.end(), value) != locked.end()) {
         continue;
       }
       uint32_t distance = distanceOf(value);
-      if (best == none || distance > bestDistance) {
+      uint32_t reg = registerOf[value];
+      if (best == none || distance > bestDistance || (distance == bestDistance && reg < best)) {
         best = reg;
         bestDistance = distance;
       }
@@ -278,9 +287,9 @@ private:
     if (!limited) {
       return;
     }
-    for (uint32_t value : held) {
-      if (value != none && !program.values[value].isCounter() && loadDepth[value] == depth) {
-        drop(value);
+    for (size_t i = temporaries.size(); i-- > 0;) {
+      if (loadDepth[temporaries[i]] == depth) {
+        drop(temporaries[i]); // another one, which has been looked at, takes its place
       }
     }
   }
@@ -289,9 +298,11 @@ private:
   const uint32_t limit;
   const bool limited;
   AllocatedCode out;
-  std::vector<uint32_t> registerOf; ///< by value
-  std::vector<uint32_t> loadDepth;  ///< by value: region depth at which it got its register
-  std::vector<uint32_t> held;       ///< by register: the value it holds
+  std::vector<uint32_t> registerOf;  ///< by value
+  std::vector<uint32_t> loadDepth;   ///< by value: region depth at which it got its register
+  std::vector<uint32_t> placeOf;     ///< by value: of a temporary that has a register
+  std::vector<uint32_t> temporaries; ///< that have registers; with a limit, no more than it allows
+  std::vector<uint32_t> held;        ///< by register: the value it holds
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> freeRegisters;
   std::vector<uint32_t> firstEnd, ends;
   std::vector<uint32_t> uses, nextUse, lastUse;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace tally::report {
 
@@ -45,10 +46,11 @@ QueueId queueOf(const Timeline &timeline, const PathPiece &piece) {
                                                : QueueId();
 }
 
-/// Stalls that are not waits have one cause each, which stands at the end of the table.
+/// Stalls that are not waits have one cause each. It stands at the end of a table that may be long,
+/// and pieces ask by the million.
 static StyleId styleOfStall(const CauseTable &causes, const StyleTable &styles, Cause::Kind kind) {
-  auto found = std::ranges::find(causes.all(), kind, &Cause::kind);
-  return styles.ofCause(static_cast<size_t>(found - causes.all().begin()));
+  auto found = std::ranges::find(causes.all() | std::views::reverse, kind, &Cause::kind);
+  return styles.ofCause(static_cast<size_t>(found.base() - causes.all().begin()) - 1);
 }
 
 /// `lane`: that of a wait.

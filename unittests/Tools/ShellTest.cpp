@@ -29,7 +29,7 @@ CommandOption option(std::string help) {
   CommandOption made;
   made.names = {"-o", "--out"};
   made.help = std::move(help);
-  made.value = "TEXT";
+  made.value = "FILE";
   return made;
 }
 
@@ -44,7 +44,7 @@ testing::AssertionResult has(const std::string &text, std::string_view part) {
 
 TEST(ManualPageTest, nothingInTextIsAMacro) {
   std::string page = manualPage(program(option(".5, or a\\b")).commands.front());
-  EXPECT_TRUE(has(page, "\\fB\\-o\\fR, \\fB\\-\\-out\\fR=\\fITEXT\\fR\n\\&.5, or a\\eb\n"));
+  EXPECT_TRUE(has(page, "\\fB\\-o\\fR, \\fB\\-\\-out\\fR=\\fIFILE\\fR\n\\&.5, or a\\eb\n"));
   EXPECT_TRUE(has(page, "p\\-q \\- it's [all]: of it\n"));
 }
 
@@ -70,6 +70,7 @@ TEST(CompletionTest, zshHelpEndsNoPart) {
 
 TEST(CompletionTest, eachKindOfValue) {
   CommandOption listed = option("");
+  listed.value = "TEXT";
   listed.suggestions = {"a", "b"};
   listed.delimiter = ',';
   std::string bash = bashCompletion(program(listed));
@@ -82,8 +83,10 @@ TEST(CompletionTest, eachKindOfValue) {
       has(bashCompletion(program(asked)), "values=$(\"${COMP_WORDS[0]}\" q list 2>/dev/null"));
   EXPECT_TRUE(has(zshCompletion(program(asked)), ":value:{_p_rows q list; _files}'"));
 
-  CommandOption number = option("");
-  number.value = "UINT";
-  EXPECT_TRUE(has(bashCompletion(program(number)), "' q -o' | ' q --out') : ;;"));
-  EXPECT_TRUE(has(zshCompletion(program(number)), ":value: '"));
+  for (const char *shape : {"UINT", "LOOP=N"}) {
+    CommandOption other = option("");
+    other.value = shape;
+    EXPECT_TRUE(has(bashCompletion(program(other)), "' q -o' | ' q --out') : ;;"));
+    EXPECT_TRUE(has(zshCompletion(program(other)), ":value: '"));
+  }
 }
