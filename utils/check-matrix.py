@@ -22,9 +22,9 @@ A command may say yes, no or that there is no answer. Whatever it says, this mus
     - a second run prints the same bytes
 
 Without --full, the cases are such that any two choices of two factors meet in one (as far as they go
-together), in an order drawn from the seed, until --seconds have passed, or three times as many while
-more than a few pairs are left. It fails if they still are, unless the machine was too slow, which it
-says with its numbers.
+together), in an order drawn from the seed. They end after --seconds, or while more than a few pairs
+are left, after three times as many. It fails if pairs still are left, unless the machine was too slow,
+which it says with its numbers.
 
 With --full, every command is run on every kernel, with the other factors drawn such that all pairs
 meet as well. There is no time limit; a pair that goes together and was not met is a failure.

@@ -419,7 +419,7 @@ private:
 
   std::string reasonWithoutErrors() const {
     return must ? "decided for every schedule: the order holds however late a queue is"
-           : result.oneDecides ? "one schedule decides: what orders the code does not depend on it"
+           : result.oneDecides ? "one schedule is enough: the order does not depend on the schedule"
            : result.isStopped  ? fmt::format("{}; nothing wrong was seen so far", stopReason)
            : result.timeIsUp   ? "time is up, and --time gives more; nothing wrong was seen "
                                  "so far"

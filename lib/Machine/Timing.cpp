@@ -147,6 +147,24 @@ static std::optional<Operation::Size> takeSize(std::string_view &text) {
   return size;
 }
 
+/// Sizes that are times; the others are mere numbers.
+static constexpr std::array<std::string_view, 3> timeSizes{"interval", "duration", "issue"};
+
+/// What is wrong with the unit of a size; empty if nothing is.
+static std::string unitProblem(const Operation::Size &size) {
+  if (size.unit.empty()) {
+    return "";
+  }
+  if (std::ranges::find(timeSizes, size.name) == timeSizes.end()) {
+    return fmt::format("'{}' is a number in digits, and '{}' follows it", size.name, size.unit);
+  }
+  const Unit *unit = unitOf(size.unit);
+  bool isTime = size.unit == "cycles" || (unit && unit->quantity == 't');
+  return isTime ? ""
+                : fmt::format("'{}' is in ps, ns, us, ms or cycles, not in '{}'", size.name,
+                              size.unit);
+}
+
 std::optional<Operation> parseOperation(std::string_view text, std::string &error) {
   Operation operation;
   size_t bracket = text.find('(');
@@ -168,6 +186,10 @@ std::optional<Operation> parseOperation(std::string_view text, std::string &erro
       error = fmt::format("the operation '{}' is not understood; its sizes are written as in "
                           "'copy(n=512, bytes=64)'",
                           text);
+      return std::nullopt;
+    }
+    if (std::string problem = unitProblem(*size); !problem.empty()) {
+      error = fmt::format("the operation '{}' is not understood: {}", text, problem);
       return std::nullopt;
     }
     operation.sizes.push_back(std::move(*size));

@@ -165,8 +165,8 @@ private:
                           timeText(span.from), timeText(span.until), timeText(longest));
     for (const Timeline &timeline : report.timelines) {
       if (!timeline.isWhole()) {
-        text += fmt::format(" Of {}, the page has each piece from {} to {}, and of the rest the "
-                            "sums in a thousand parts.",
+        text += fmt::format(" Of {}, the page has each piece from {} to {}, and of the rest "
+                            "only sums for each thousandth of the run.",
                             strategyOf(timeline), timeText(timeline.shownFrom),
                             timeText(std::min(timeline.shownUntil, timeline.result.total)));
       }
@@ -410,8 +410,7 @@ private:
            "to queues, and queues, in which instructions run one after the other and overlap. "
            "Where a sequencer's lane is empty, it is at the end of its code. The vertical line is "
            "the end of the run. Where pieces are narrower than the picture can show, their shares "
-           "of the "
-           "time stand on one another, work at the bottom. The strip above the lanes shows how "
+           "of the time are stacked, work at the bottom. The strip above the lanes shows how "
            "busy the queues are over the whole runs.</p>\n";
   }
 

@@ -14,7 +14,7 @@
 
 namespace tally::report {
 
-using StyleId = uint32_t; ///< in the order in which shares of a column stand on one another
+using StyleId = uint32_t; ///< in the order in which shares of a column are stacked
 
 struct Style {
   std::string name;    ///< the class in picture.css

@@ -4,7 +4,7 @@
 
 // CHECK:      warning: 'use' on 'act' waits for 'full' >= 4 in A = 0, longer than anything after it asks: 1 would do
 // CHECK-NEXT: note: 1 of 4 runs of this wait ask for too much; 1 of them held the engine up in this schedule
-// CHECK:      race:    yes: one schedule decides
+// CHECK:      race:    yes: one schedule is enough
 
 tally.kernel @all_first {
   tally.engine "act"

@@ -5,7 +5,7 @@
 
 // CHECK: warning: semaphore 'seen' goes past 255, {{.*}}, but there are none
 // CHECK-NOT: nothing orders
-// CHECK: race:    yes: one schedule decides
+// CHECK: race:    yes: one schedule is enough
 
 tally.kernel @unwaited {
   tally.engine "act"

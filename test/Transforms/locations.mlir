@@ -35,7 +35,7 @@ tally.kernel @k {
 // CODE-NEXT:    } loc(#[[LOOP]])
 // CODE-NEXT:  } loc(#[[ENGINE]])
 
-// SCF:       func.func @k_act() {
+// SCF:       func.func @k_act() attributes
 // SCF:         scf.for
 // SCF:           arith.addi {{.*}} loc(#[[LOOP]])
 // SCF:           tally.await "A.dma" >= {{.*}} for [0] : i32 loc(#[[WAIT:.*]])

@@ -257,8 +257,7 @@ private:
       result.text += difference + "\n";
     }
     result.text += render(told, kernel.files);
-    result.text +=
-        differences.empty() && found.reports.empty() ? "nothing wrong is to be seen\n" : "";
+    result.text += differences.empty() && found.reports.empty() ? "no fault is seen\n" : "";
     result.text += fmt::format("verdict: {}\n", toString(verdict));
     result.set({{"kernel", kernel.text(kernel.name)},
                 {"verdict", toString(verdict)},

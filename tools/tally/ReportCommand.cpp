@@ -166,11 +166,11 @@ Exit ReportCommand::finish(const Report &report) const {
     for (const Timeline &timeline : report.timelines) {
       Tick wanted = std::min(timeline.result.total, window.until);
       if (timeline.shownUntil < wanted) {
-        tellNote(fmt::format("of '{}', each piece is shown up to {} of {}, and after that the "
-                             "sums in a thousand parts; --max-pieces, --from and --until choose "
-                             "another part",
-                             toString(timeline.code.strategy), timeText(timeline.shownUntil),
-                             timeText(wanted)));
+        tellNote(fmt::format(
+            "of '{}', each piece is shown up to {} of {}, and after that only "
+            "sums for each thousandth of the run; --max-pieces, --from and --until choose "
+            "another part",
+            toString(timeline.code.strategy), timeText(timeline.shownUntil), timeText(wanted)));
       }
     }
     isWritten = writeOutput(output, format == "svg" ? reportSvg(report) : reportHtml(report));
@@ -182,7 +182,6 @@ Exit ReportCommand::finish(const Report &report) const {
 }
 
 int ReportCommand::run() {
-  time.subject.stop = stopOnSignals();
   readWindow();
   refuseStrategies();
   Session session(time.subject.common, time.settings);
@@ -212,6 +211,7 @@ int ReportCommand::run() {
   if (!costs) {
     end();
   }
+  time.subject.stop = stopOnSignals(); // up to here nothing is known
   Report report{session.machine().name,
                 {},
                 window.from,

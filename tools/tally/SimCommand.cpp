@@ -337,7 +337,6 @@ std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
 //===----------------------------------------------------------------------===//
 
 int SimCommand::run() {
-  time.subject.stop = stopOnSignals();
   Session session(time.subject.common, time.settings);
   const Machine &machine = session.machine();
   Sweep values = parseSweep(machine, sweep);
@@ -348,6 +347,7 @@ int SimCommand::run() {
     }
   }
   std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
+  time.subject.stop = stopOnSignals(); // up to here nothing is known
   Result output(format, "tally-sim", 2, "runs");
   Exit status = Exit::Yes;
   std::vector<RunOptions> given = session.divide(subjects, time.subject.values);

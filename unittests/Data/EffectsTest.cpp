@@ -68,7 +68,7 @@ TEST(EffectsTest, everyWriterSaysWhat) {
   k.b.instr("waits", k.b.queueOf(k.act)); // writes nothing
   EXPECT_EQ(k.result(),
             "k:12:1: error: the data of 'silent' cannot be followed: it does not say what "
-            "it writes; add 'computes', as in computes \"r0\" for a copy\n");
+            "it computes; add 'computes', as in computes \"r0\" for a copy\n");
 }
 
 TEST(EffectsTest, tilesLieInTheirBuffers) {

@@ -4,6 +4,8 @@
 
 #include "tally/Machine/Costs.h"
 
+#include <fmt/format.h>
+
 using namespace tally;
 
 namespace {
@@ -136,6 +138,17 @@ TEST(TimingTest, refuses) {
             "'copy(n=512, bytes=64)'");
   EXPECT_EQ(costText(machine, "e", "compute(n=1"),
             "the operation 'compute(n=1' does not end in ')'");
+  // What is not a plain number would be cut off where it stops being one.
+  for (const char *rest : {"e9", "_000", "x10", "MB", "ns"}) {
+    std::string text = fmt::format("compute(n=25{})", rest);
+    EXPECT_EQ(costText(machine, "e", text),
+              fmt::format("the operation '{}' is not understood: 'n' is a number in digits, and "
+                          "'{}' follows it",
+                          text, rest));
+  }
+  EXPECT_EQ(costText(machine, "e", "compute(n=1, duration=3GHz)"),
+            "the operation 'compute(n=1, duration=3GHz)' is not understood: 'duration' is in ps, "
+            "ns, us, ms or cycles, not in 'GHz'");
   EXPECT_EQ(costText(machine, "e", "compute(n=999999999)"),
             "operation 'compute' on 'e' of machine 'teaching' has no cost: 'cost.compute' gives "
             "999999999 cycles, which is not a time from 0 to 0.1 s");
