@@ -606,6 +606,35 @@ class DynamicTest(KernelTest):
         np.testing.assert_allclose(traced.expected["out"][:256], np.cumsum(x[:256], axis=1), rtol=1e-4, atol=1e-5)
         self.other_trips("triangles", traced, (0, 1, 8), x=x)
 
+    def test_two_values(self):
+        """Registers of one name that hold two values, and a tile of that name."""
+        x = support.random(512, 16)
+        traced = trace("dynamic", "two_values", x=x, n=one(4), m=one(2))
+        self.assertEqual(traced.summary.dynamic, ["i (value register.2)", "j (value register.3)", "k (value last)",
+                                                  "k.2 (value last)"])
+        self.check(traced, {})
+        again = support.rerun("dynamic", "two_values", x=x, n=one(1), m=one(3))
+        self.assertEqual(differences(traced, trips=["register.2=1", "register.3=3", "last=3"], inputs=again.inputs,
+                                     expected=again.expected), [])
+
+    def test_loaded_again(self):
+        x = support.random(640, 16)
+        traced = trace("dynamic", "loaded_again", x=x, counts=np.array([[4, 2]], np.int32))
+        self.assertEqual(traced.summary.dynamic, ["i (value count)", "i.2 (value count.2)"])
+        self.assertEqual(traced.summary.trips, {"i": [4, 2], "i.2": [3]})
+        self.assertIn("  this run: --trips=i=4,2\n", traced.summary.text())
+        self.check(traced, {})
+
+    def test_ragged(self):
+        x, lengths = support.random(4, 512, 16), np.array([[2, 4, 3, 0]], np.int32)
+        traced = trace("dynamic", "ragged", x=x, lengths=lengths, n=one(3))
+        self.assertEqual(traced.summary.trips, {"part": [3], "i": [2, 4, 3]})
+        self.check(traced, {})
+        for n in (0, 1, 4):
+            again = support.rerun("dynamic", "ragged", x=x, lengths=lengths, n=one(n))
+            self.assertEqual(differences(traced, trips=[f"parts={n}", "length=2,4,3,0"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
+
     def test_gathered(self):
         """An address from an input is anywhere; the numbers are gathered from all of the tensor."""
         x, where = support.random(512, 32), np.array([[256], [0], [128], [64]], np.int32)

@@ -513,7 +513,7 @@ def offered(tracer, launch=None):
         top.collectives = modules[f"{base}.collectives"] = Module(f"{base}.collectives")
         for name in ("jit", "trace", "baremetal", "benchmark", "profile"):
             setattr(top, name, _decorator(launch))
-        top.simulate_kernel, top.simulate = _simulated, lambda kernel: kernel
+        top.simulate_kernel = _simulated
     modules["neuronxcc"] = Module("neuronxcc")
     modules["neuronxcc"].nki = modules["neuronxcc.nki"]
     return modules

@@ -520,7 +520,7 @@ class Tracer:
             refuse(f"a register is loaded from '{src.name}', which nothing has written")
         dst.value = int(number)
         dst.known = src.memory.known and not src.unknown
-        dst.name = dst.name or assigned_name(here())
+        dst.name, dst.identity = dst.name or assigned_name(here()), self.recorder.new_value()
         self.recorder.wrote(dst)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
                                     [("r", src, None)]))
@@ -532,8 +532,9 @@ class Tracer:
         if isinstance(src, Register):
             # Where it goes round among registers, no few iterations show how.
             dst.value, dst.known = src.value, src.known and not self.recorder.is_dynamic
+            dst.identity = src.identity
         else:
-            dst.value, dst.known = int(src), True
+            dst.value, dst.known, dst.identity = int(src), True, self.recorder.new_value()
         self.recorder.wrote(dst)
 
     def store_register(self, dst, src):
