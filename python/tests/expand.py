@@ -8,27 +8,27 @@ from tally.nki import rollup
 
 def expanded(traced):
     """The head and the numbers of every operation, in order."""
-    found = []
-    _run(traced.block.nodes, list(traced.block.numbers), traced.recorder.heads, found)
+    found, ran = [], {}
+    for (loop, _), trips in traced.recorder.entries.items():
+        ran.setdefault(loop, []).append(trips)
+    _run(traced.block.nodes, list(traced.block.numbers), traced.recorder.heads, ran, found)
     return found
 
 
-def _run(nodes, numbers, heads, found):
-    """Executes nodes; takes their numbers from the front of the list."""
+def _run(nodes, numbers, heads, ran, found):
+    """Executes nodes; takes their numbers, and the trips of dynamic loops, from the front of the lists."""
     for node in nodes:
         if isinstance(node, int):
             own = [numbers.pop(0) for _ in heads[node].kinds]
             found.append((node, tuple(own)))
         elif isinstance(node, rollup.Single):
             numbers.pop(0)
-            _run(node.body.nodes, numbers, heads, found)
+            _run(node.body.nodes, numbers, heads, ran, found)
         else:
-            trips = node.trips
-            if node.dynamic is None:
-                _, trips = numbers.pop(0), numbers.pop(0)
+            _, trips = (numbers.pop(0), numbers.pop(0)) if node.dynamic is None else (0, ran[node.loop].pop(0))
             slots = [numbers.pop(0) for pattern in node.patterns for _ in range(_slots(pattern))]
             for iteration in range(trips):
-                _run(node.body.nodes, _numbers(node.patterns, list(slots), iteration), heads, found)
+                _run(node.body.nodes, _numbers(node.patterns, list(slots), iteration), heads, ran, found)
 
 
 def _slots(pattern):

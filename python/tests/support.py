@@ -66,8 +66,10 @@ def rerun(name, kernel, **arguments):
 
 
 def differences(traced, trips=(), strategies=STRATEGIES, inputs=None, expected=None, tolerance=1e-5):
-    """What is wrong with tally's data of a traced kernel, as a list of texts."""
+    """What is wrong with tally's data of a traced kernel, as a list of texts; at the trips of its trace if none are given."""
     found = []
+    if not trips:
+        trips = [f"{name}={','.join(map(str, counts))}" for name, counts in traced.summary.trips.items()]
     with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
         folder = Path(name)
         save(folder / "in", traced.inputs if inputs is None else inputs)

@@ -198,6 +198,31 @@ class FirstGenerationTest(KernelTest):
         self.check(traced, {"out": np.stack([np.zeros((32, 128)), sums])})
         self.assertEqual(len([name for name in statements(traced) if name.startswith("memset")]), 2)
 
+    def test_normed(self):
+        x, weight = support.random(300, 32), support.random(32, seed=2)
+        want = x / np.sqrt((x * x).mean(1, keepdims=True)) * weight
+        self.check(trace("first", "normed", x=x, weight=weight), {"out": want})
+
+    def test_kept_outside(self):
+        x = np.round(support.random(8, 16) * 16) / 16  # exact in f16 and in bf16
+        self.check(trace("first", "kept_outside", x=x), {"out": 2 * x})
+
+    def test_named(self):
+        x, weight = support.random(128, 32), support.random(1, 32, seed=2)
+        powers = np.exp(x - x.max(1, keepdims=True))
+        wants = [powers / powers.sum(1, keepdims=True), x / np.sqrt((x * x).mean(1, keepdims=True)) * weight,
+                 np.broadcast_to(x.var(1, keepdims=True), x.shape),
+                 np.broadcast_to((x > -1).all(1, keepdims=True), x.shape)]
+        self.check(trace("first", "named", x=x, weight=weight), {"out": np.stack(wants)})
+
+    def test_band(self):
+        x = support.random(16, 12)
+        row, column = np.indices(x.shape)
+        near = (row >= column) & (row < column + 5)
+        traced = trace("first", "band", x=x)
+        self.check(traced, {"out": np.stack([np.where(near, x, -1), 3 * row - column + 2])})
+        self.assertEqual(traced.summary.obstacles, {})
+
     def test_grid(self):
         x = support.random(384, 16)
         traced = trace_file(KERNELS / "first.py", "blocks", {"x": tensor(x)}, grid=(3,), program=(1,))
@@ -340,6 +365,42 @@ class ChipTest(KernelTest):
             want[row] = [*(found + 100), *[-1] * (12 - len(found)), len(found)]
         self.check(trace("chip", "nonzero", x=x), {"out": want})
 
+
+    def every(self, x, y, integer):
+        """All operators that give numbers for these, small enough for a fault to show; gives their names."""
+        with np.errstate(all="ignore"):
+            values = {name: row.numpy(*(x, y)[:row.arity]) for name, row in OPERATORS.items()
+                      if row.arity < 3 and row.text and row.integer == integer}
+        values = {name: value for name, value in values.items() if np.isfinite(value).all()}
+        one, two = ([name for name in values if OPERATORS[name].arity == arity] for arity in (1, 2))
+        given = {key: tensor(value) for key, value in dict(x=x, y=y).items()}
+        traced = trace_file(KERNELS / "chip.py", "every", {**given, "of_one": one, "of_two": two}, keep_log=True)
+        self.check(traced, {"out": np.stack([values[name] for name in [*one, *two]])})
+        self.assertEqual(traced.summary.obstacles, {})
+        return set(values)
+
+    def test_every_operator(self):
+        """Each row of the table: NumPy's numbers are those that its text means."""
+        x, y = (np.random.default_rng(seed).uniform(0.2, 1.2, (16, 8)).astype(np.float32) for seed in (1, 2))
+        turned = np.where(np.indices(x.shape)[1] % 2, x, -x)
+        every = {name for name, row in OPERATORS.items() if row.arity < 3 and row.text}
+        integers = [np.arange(128).reshape(16, 8) * 9 % scale for scale in (97, 7)]
+        self.assertEqual(self.every(x, y, False) | self.every(*integers, True), every)
+        self.assertEqual(every - self.every(turned, y, False) - {name for name in every if OPERATORS[name].integer},
+                         {"sqrt", "rsqrt", "log", "power"})
+
+    def test_derivatives(self):
+        """They are those of the functions of whose names theirs are made."""
+        x, step = support.random(64), 1e-3
+        for name in ("erf", "gelu", "gelu_apprx_sigmoid", "silu"):
+            slope = (OPERATORS[name].numpy(x + step) - OPERATORS[name].numpy(x - step)) / (2 * step)
+            np.testing.assert_allclose(OPERATORS[f"{name}_dx"].numpy(x), slope, atol=1e-3)
+
+    def test_chosen_largest(self):
+        x, chosen = support.random(32, 8), (np.arange(256).reshape(32, 8) % 3).astype(np.int32)
+        want = np.where(chosen > 0, x, np.float32(0.5))
+        traced = trace("chip", "chosen_largest", x=x, chosen=chosen)
+        self.check(traced, {"out": want, "out.2": want.max(1, keepdims=True)})
 
     def test_skipping(self):
         x = support.random(64, 8)
@@ -544,6 +605,35 @@ class DynamicTest(KernelTest):
         self.assertEqual(race(traced), "yes")
         np.testing.assert_allclose(traced.expected["out"][:256], np.cumsum(x[:256], axis=1), rtol=1e-4, atol=1e-5)
         self.other_trips("triangles", traced, (0, 1, 8), x=x)
+
+    def test_two_values(self):
+        """Registers of one name that hold two values, and a tile of that name."""
+        x = support.random(512, 16)
+        traced = trace("dynamic", "two_values", x=x, n=one(4), m=one(2))
+        self.assertEqual(traced.summary.dynamic, ["i (value register.2)", "j (value register.3)", "k (value last)",
+                                                  "k.2 (value last)"])
+        self.check(traced, {})
+        again = support.rerun("dynamic", "two_values", x=x, n=one(1), m=one(3))
+        self.assertEqual(differences(traced, trips=["register.2=1", "register.3=3", "last=3"], inputs=again.inputs,
+                                     expected=again.expected), [])
+
+    def test_loaded_again(self):
+        x = support.random(640, 16)
+        traced = trace("dynamic", "loaded_again", x=x, counts=np.array([[4, 2]], np.int32))
+        self.assertEqual(traced.summary.dynamic, ["i (value count)", "i.2 (value count.2)"])
+        self.assertEqual(traced.summary.trips, {"i": [4, 2], "i.2": [3]})
+        self.assertIn("  this run: --trips=i=4,2\n", traced.summary.text())
+        self.check(traced, {})
+
+    def test_ragged(self):
+        x, lengths = support.random(4, 512, 16), np.array([[2, 4, 3, 0]], np.int32)
+        traced = trace("dynamic", "ragged", x=x, lengths=lengths, n=one(3))
+        self.assertEqual(traced.summary.trips, {"part": [3], "i": [2, 4, 3]})
+        self.check(traced, {})
+        for n in (0, 1, 4):
+            again = support.rerun("dynamic", "ragged", x=x, lengths=lengths, n=one(n))
+            self.assertEqual(differences(traced, trips=[f"parts={n}", "length=2,4,3,0"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
 
     def test_gathered(self):
         """An address from an input is anywhere; the numbers are gathered from all of the tensor."""

@@ -8,11 +8,12 @@ with the reason: the order of instructions is checked as before, and their numbe
 
 import json
 import re
+from itertools import count
 from math import prod
 
 from .expressions import Unsayable, broadcast, is_elementwise, numbered
 from .refusal import shown_path
-from .resolve import Linear, Loop, free_name, instructions, most_trips
+from .resolve import Linear, Loop, free_name, instructions, loops, most_trips
 from .rings import layouts
 
 ENGINE_ORDER = ("tensor", "vector", "scalar", "gpsimd", "sync")
@@ -27,6 +28,7 @@ class Summary:
         self.instructions = self.loops = self.written_out = 0
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
         self.regrouped = []  # tensors in another shape than the kernel's
+        self.trips = {}  # of dynamic loops in this run: how often each ran, each time it was reached
 
     def obstacle(self, reason, place, count=1):
         key = reason, place
@@ -36,7 +38,8 @@ class Summary:
         return {
             "schema": "tally-nki-summary", "version": 1, "name": self.name, "program": self.program,
             "operations": self.operations, "instructions": self.instructions,
-            "loops": self.loops, "dynamic_loops": self.dynamic, "iterations_written_out": self.written_out,
+            "loops": self.loops, "dynamic_loops": self.dynamic, "trips": self.trips,
+            "iterations_written_out": self.written_out,
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
             "regrouped": [{"buffer": buffer, "shape": list(shape)} for buffer, shape in self.regrouped],
             "engines": self.engines,
@@ -53,6 +56,9 @@ class Summary:
                  f"{self.loops} loop{'' if self.loops == 1 else 's'}"]
         if self.dynamic:
             lines.append("  dynamic loops: " + ", ".join(self.dynamic))
+        differing = [f"--trips={name}={','.join(map(str, trips))}" for name, trips in self.trips.items() if len(trips) > 1]
+        if differing:
+            lines.append("  this run: " + " ".join(differing))
         if self.written_out:
             lines.append(f"  {self.written_out} iterations written out")
         if self.rings:
@@ -74,7 +80,7 @@ class Writer:
     def __init__(self, name, recorder, depth, files=True):
         self.recorder, self.depth, self.files = recorder, depth, files
         self.summary = Summary(name, recorder.operations)
-        self.names, self.buffers, self.queues = {}, {}, {}
+        self.names, self.buffers, self.queues, self.values = {}, {}, {}, {}
 
     def write(self, nodes):
         self.layouts = layouts(nodes, self.depth, self.recorder.loop_info)
@@ -84,7 +90,7 @@ class Writer:
                 self.summary.rings.append((self.buffers[family], layout.ring))
             if family.regrouped:
                 self.summary.regrouped.append((self.buffers[family], family.shape))
-        self.most = most_trips(nodes)
+        self.loops, self.most = {loop.name for loop in loops(nodes)}, most_trips(nodes)
         self.written = {access.tile.family for instruction in instructions(nodes) for access in instruction.accesses
                         if access.tile.role != "r"}
         body = self._body(nodes)
@@ -106,12 +112,21 @@ class Writer:
         trips = None if loop.trips is None else (loop.trips.constant if loop.trips.is_constant()
                                                  else {"formula": loop.trips.text()})
         if source.dynamic is not None:
-            trips = ({"value": source.dynamic.value} if source.dynamic.value
-                     else {"while": source.dynamic.condition})
+            word = "value" if source.dynamic.value else "while"
+            trips = {word: self._value(source.dynamic)}
             if source.dynamic.value and loop.name in self.most:
                 trips["max"] = self.most[loop.name]
             self.summary.dynamic.append(f"{loop.name} ({next(iter(trips))} {next(iter(trips.values()))})")
         return {"loop": loop.name, "trips": trips, **self._loc(source.place), "body": self._body(loop.body)}
+
+    def _value(self, dynamic):
+        """The name of what says how often a loop runs: that of its register, and of no buffer, loop or other value."""
+        if dynamic.identity not in self.values:
+            taken = {*self.buffers.values(), *self.loops, *self.values.values()}
+            wanted = free_name(dynamic.value or dynamic.condition)
+            names = (wanted if number == 1 else f"{wanted}.{number}" for number in count(1))
+            self.values[dynamic.identity] = next(name for name in names if name not in taken)
+        return self.values[dynamic.identity]
 
     def _instruction(self, instruction):
         head = instruction.head

@@ -42,6 +42,16 @@ def _gelu_tanh(x):
     return x * _sigmoid(np.float32(1.5957691216) * (x + np.float32(0.044715) * x * x * x))
 
 
+def _gelu_dx(x):
+    half = np.float32(0.5)
+    return half * (1 + _erf(x * np.float32(0.70710678119))) + x * np.float32(0.39894228040) * np.exp(-half * x * x)
+
+
+def _gelu_sigmoid_dx(x):
+    share = _sigmoid(np.float32(1.702) * x)
+    return share * (1 + np.float32(1.702) * x * (1 - share))
+
+
 def _logical(function):
     return lambda x, y: function(x != 0, y != 0).astype(np.float32)
 
@@ -94,12 +104,18 @@ OPERATORS = {
         Operator("silu_dx", 1, lambda x: _sigmoid(x) * (1 + x * (1 - _sigmoid(x))),
                  "sigmoid({0}) * (1 + {0} * (1 - sigmoid({0})))"),
         Operator("erf", 1, _erf, "erf({0})"),
+        Operator("erf_dx", 1, lambda x: np.float32(1.1283791671) * np.exp(-x * x), "1.1283791671 * exp(-square({0}))"),
         Operator("gelu", 1, lambda x: x * np.float32(0.5) * (1 + _erf(x * np.float32(0.5**0.5))), "gelu({0})"),
+        Operator("gelu_dx", 1, _gelu_dx,
+                 "0.5 * (1 + erf({0} * 0.70710678119)) + {0} * 0.39894228040 * exp(-0.5 * square({0}))"),
         Operator("relu", 1, lambda x: np.maximum(x, 0), "max({0}, 0)"),
         Operator("gelu_apprx_tanh", 1, _gelu_tanh,
                  "{0} / (1 + exp(-1.5957691216 * ({0} + 0.044715 * {0} * {0} * {0})))"),
         Operator("gelu_apprx_sigmoid", 1, lambda x: x * _sigmoid(np.float32(1.702) * x),
                  "{0} / (1 + exp(-1.702 * {0}))"),
+        Operator("gelu_apprx_sigmoid_dx", 1, _gelu_sigmoid_dx,
+                 "sigmoid(1.702 * {0}) * (1 + 1.702 * {0} * (1 - sigmoid(1.702 * {0})))"),
+        Operator("mish", 1, lambda x: x * np.tanh(np.logaddexp(x, np.float32(0))), "{0} * tanh(softplus({0}))"),
         Operator("abs", 1, np.abs, "abs({0})"),
         Operator("negative", 1, np.negative, "-{0}"),
         Operator("sign", 1, np.sign, "sign({0})"),
@@ -109,6 +125,7 @@ OPERATORS = {
         Operator("tanh", 1, np.tanh, "tanh({0})"),
         Operator("sin", 1, np.sin, "sin({0})"),
         Operator("cos", 1, np.cos, "cos({0})"),
+        Operator("tan", 1, lambda x: np.sin(x) / np.cos(x), "sin({0}) / cos({0})"),
         Operator("arctan", 1, np.arctan, "arctan({0})"),
         Operator("softplus", 1, lambda x: np.logaddexp(x, np.float32(0)), "softplus({0})"),
         Operator("ceil", 1, np.ceil, "ceil({0})"),

@@ -21,7 +21,7 @@ from . import blocks
 from .expressions import (OPERATORS, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
                           Stacked, Transpose, Whole, find_operator, find_reduction, stacked)
 from .refusal import Refusal
-from .values import Register, View, limited, reshaped, split
+from .values import Grid, Mask, Register, View, limited, reshaped, split
 
 
 _QUADRANT = 32  # partitions that a shuffle works in
@@ -304,10 +304,27 @@ def _affine_place(call, shape, pattern, offset, multiplier):
     return place if offset == 0 and not call.in_loop else Apply(OPERATORS["add"], place, call.number(offset))
 
 
-def _iota(call):
+def _of_grid(grid, shape):
+    """An affine grid of the first generation as pattern, offset and multiplier, over all of a shape."""
+    if not isinstance(grid, Grid) or grid.ndim != len(shape) or grid.ndim < 2:
+        raise Refusal(f"an index expression that is not affine in {len(shape)} axes; make it of 'nl.arange' or 'nl.mgrid'")
+    multiplier, *steps = (factor if have > 1 else 0 for factor, have in zip(grid.factors, grid.shape))
+    return tuple(zip(steps, shape[1:])), grid.first, multiplier
+
+
+def _of_pattern(call):
     pattern = tuple((int(step), int(count)) for step, count in call.pattern)
-    offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
-    shape = call.dst.shape
+    return pattern, int(call.offset or 0), int(call.channel_multiplier or 0)
+
+
+def _iota(call):
+    if call.expr is not None:
+        shape = call.arguments["shape"] = getattr(call.expr, "shape", ())
+        call.arguments.setdefault("dtype", "int32")
+        pattern, offset, multiplier = _of_grid(call.expr, shape)
+    else:
+        shape = call.dst.shape
+        pattern, offset, multiplier = _of_pattern(call)
     place = _affine_place(call, shape, pattern, offset, multiplier)
     if place is not None:
         return [(call.dst, place)]
@@ -316,23 +333,40 @@ def _iota(call):
 
 
 def _affine_select(call):
-    pattern = tuple((int(step), int(count)) for step, count in call.pattern)
-    offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
-    compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
-    otherwise = np.float32(call.on_false_value)
-    tile = call.on_true_tile
-    place = _affine_place(call, tile.shape, pattern, offset, multiplier)
-    shape = (tile.shape[0], *(count for _, count in pattern))
-    if place is not None and reshaped(tile.shape, tile.strides, shape) is not None:
-        holds = Apply(compare, place, Number(0))
-        return [(call.dst, Apply(OPERATORS["where"], holds, call.read(tile.reshape(shape)), Number(otherwise)))]
+    tile, otherwise = call.on_true_tile, np.float32(call.on_false_value)
+    if call.pred is not None:
+        if not isinstance(call.pred, Mask):
+            raise Refusal(f"'pred' is a comparison of index grids, not {type(call.pred).__name__}")
+        conditions, compare = [_of_grid(grid, tile.shape) for grid in call.pred.parts], OPERATORS["less"]
+    else:
+        conditions = [_of_pattern(call)]
+        compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
+    shape = (tile.shape[0], *(count for _, count in conditions[0][0]))
+    places = [_affine_place(call, tile.shape, *condition) for condition in conditions]
+    if None not in places and reshaped(tile.shape, tile.strides, shape) is not None:
+        result = call.read(tile.reshape(shape))
+        for place in places:
+            result = Apply(OPERATORS["where"], Apply(compare, place, Number(0)), result, Number(otherwise))
+        return [(call.dst, result)]
 
     def select(x):
-        holds = compare.numpy(_affine(pattern, x.shape[0], offset, multiplier), 0).reshape(x.shape)
-        return np.where(holds != 0, x, otherwise)
+        for pattern, offset, multiplier in conditions:
+            holds = compare.numpy(_affine(pattern, x.shape[0], offset, multiplier), 0).reshape(x.shape)
+            x = np.where(holds != 0, x, otherwise)
+        return x
 
     return [(call.dst, Opaque("a select by an affine condition", select, call.read(call.on_true_tile),
-                              key=(pattern, offset, multiplier, compare.name, float(otherwise))))]
+                              key=(tuple(conditions), compare.name, float(otherwise))))]
+
+
+def _select_reduce(call):
+    """What a predicate chooses, and the largest of it."""
+    x, predicate = call.read(call.on_true), call.read_like(call.predicate, call.on_true)
+    pair = (x, call.operand(call.on_false))
+    call.arguments["data"] = call.on_true
+    if call.reduce_res is not None and call.reduce_op is None:
+        call.arguments["reduce_op"] = np.max
+    return _with_reduction(call, Apply(OPERATORS["where"], predicate, *(pair[::-1] if call.reverse_pred else pair)))
 
 
 def _range_select(call):
@@ -677,14 +711,17 @@ INSTRUCTIONS = {
                     blocks.quantize),
         Instruction("nc_transpose", "tensor", "nc_transpose(p={p}, f={f})", "data" + _TAIL1,
                     "dst, data" + _TAIL2 + ", dtype", _transpose, "psum"),
-        Instruction("iota", "gpsimd", "iota(n={n})", "",
+        Instruction("iota", "gpsimd", "iota(n={n})", "expr, dtype, mask, engine, name",
                     "dst, pattern, offset, channel_multiplier, name, engine", _iota),
-        Instruction("affine_select", "gpsimd", "affine_select(n={n})", "",
+        Instruction("affine_select", "gpsimd", "affine_select(n={n})", "pred, on_true_tile, on_false_value" + _TAIL1,
                     "dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op, offset, name, "
                     "engine", _affine_select),
         Instruction("range_select", "vector", "range_select(n={n})", "",
                     "dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd, reduce_res, "
                     "reduce_op, range_start, on_false_value, name, engine", _range_select),
+        Instruction("select_reduce", "vector", "range_select(n={n})", "",
+                    "dst, predicate, on_true, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred, name, engine",
+                    _select_reduce),
         Instruction("max8", "vector", "max8(n={n})", "src" + _TAIL1, "dst, src" + _TAIL2, _max8),
         Instruction("nc_find_index8", "vector", "nc_find_index8(n={n})", "data, vals" + _TAIL1,
                     "dst, data, vals" + _TAIL2, _find_index8),

@@ -11,7 +11,7 @@ import sys
 from .places import here, user_frame
 from .refusal import Place, Refusal
 from .tree import Trips
-from .values import Register, refuse
+from .values import Register, identity_of, refuse
 
 
 class _Dynamic:
@@ -30,13 +30,14 @@ class _Dynamic:
         known = not isinstance(self.start, Register) or self.start.known
         trips = max(0, -(-(last - first) // self.step))
         dynamic = isinstance(self.start, Register) or isinstance(self.stop, Register)
-        value = Trips(self._value(frame or user_frame()), None) if dynamic else None
+        identity = tuple(map(identity_of, (self.start, self.stop, self.step)))
+        value = Trips(self._value(frame or user_frame()), None, identity) if dynamic else None
         loop = self.recorder.open_loop(self.name, place, value)
         watch = _Watch(frame, self.name, place) if frame is not None else None
         try:
             for number in range(trips):
                 self.recorder.begin_iteration(loop)
-                yield Register(first + number * self.step, known, self.name)
+                yield Register(first + number * self.step, known, self.name, ("index", loop.id))
                 if watch is not None:
                     watch.look()
             self.recorder.close_loop(loop)
@@ -111,7 +112,7 @@ def dynamic_while(recorder, condition, place, frame=None):
 
 
 def _dynamic_while(recorder, register, condition, place, frame):
-    loop = recorder.open_loop("while", place, Trips(None, _variable(register, frame or user_frame())))
+    loop = recorder.open_loop("while", place, Trips(None, _variable(register, frame or user_frame()), place))
     watch = _Watch(frame, "while", place) if frame is not None else None
     try:
         while register.value:

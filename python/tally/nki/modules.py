@@ -229,6 +229,25 @@ class Language:
         axes = axis if isinstance(axis, (tuple, list)) else (axis,)
         return self.tracer.arithmetic("multiply", result, 1 / prod(x.shape[a] for a in axes))
 
+    def var(self, x, axis, dtype=None, mask=None, keepdims=False, **_):
+        mean = self.reduce("mean", x, axis, mask=mask)
+        squares = self.apply("square", self.apply("subtract", x, mean, mask=mask), mask=mask)
+        return self.reduce("mean", squares, axis, dtype, mask, keepdims)
+
+    def all(self, x, axis, dtype=None, mask=None, keepdims=False, **_):
+        return self.reduce("min", self.apply("not_equal", x, 0, mask=mask), axis, dtype, mask, keepdims)
+
+    def softmax(self, x, axis=-1, dtype=None, mask=None, **_):
+        powers = self.apply("exp", self.apply("subtract", x, self.reduce("max", x, axis, mask=mask), mask=mask), mask=mask)
+        return self.apply("divide", powers, self.reduce("sum", powers, axis, mask=mask), dtype=dtype, mask=mask)
+
+    def rms_norm(self, x, w, axis, n, epsilon=1e-06, dtype=None, mask=None, **_):
+        squares = self.reduce("sum", self.apply("square", x, mask=mask), axis, mask=mask)
+        mean = self.tracer.perform("tensor_scalar", False, (), dict(
+            data=squares, op0=_Operator("multiply", self), operand0=1 / n, op1=_Operator("add", self), operand1=epsilon))
+        normal = self.apply("multiply", x, self.apply("rsqrt", mean), mask=mask)
+        return self.apply("multiply", normal, w if w.shape == x.shape else w.broadcast_to(x.shape), dtype=dtype, mask=mask)
+
     def matmul(self, x, y, transpose_x=False, **_):
         if not transpose_x:
             x = self.tracer.perform("tensor_copy", False, (self.transpose(x),))
@@ -434,6 +453,7 @@ def _language(tracer, modern, base):
         setattr(module, name, _Operator(name, language))
     for name in ("ndarray", "zeros", "full", "ones", "zeros_like", "empty_like", "load", "store", "matmul",
                  "transpose", "where", "load_transpose2d", "loop_reduce", "expand_dims", "broadcast_to", "arange",
+                 "var", "all", "softmax", "rms_norm",
                  "shared_constant", "shared_identity_matrix", "static_range", "dynamic_range", "fori_loop",
                  "while_loop", "program_id", "num_programs", "program_ndim"):
         setattr(module, name, getattr(language, name))

@@ -72,6 +72,13 @@ class Linear:
     def is_constant(self):
         return not self.factors and not self.parts
 
+    def value(self, at):
+        """With these values of the variables."""
+        number = self.constant + sum(factor * at[name] for name, factor in self.factors)
+        for scale, word, by, inner in self.parts:
+            number += scale * (inner.value(at) % by if word == "mod" else inner.value(at) // by)
+        return number
+
     def expression(self):
         """The same in what instructions compute, which have neither 'mod' nor 'floordiv' as operators."""
         terms = [(factor, f'"{name}"' if "." in name else name) for name, factor in self.factors]
@@ -226,8 +233,8 @@ def _start(flag):
 
 def tying(nodes):
     """The loops that say how often others run."""
-    named = {name for loop in _loops(nodes) if loop.trips is not None for name in _variables(loop.trips)}
-    return [loop.source for loop in _loops(nodes) if loop.name in named]
+    named = {name for loop in loops(nodes) if loop.trips is not None for name in _variables(loop.trips)}
+    return [loop.source for loop in loops(nodes) if loop.name in named]
 
 
 def _variables(linear):
@@ -240,7 +247,7 @@ def most_trips(nodes):
     buffer: the kernel itself allows no more trips. Loops that move a tile together have no bound of
     their own."""
     last, most, joint = {}, {}, set()
-    for loop in _loops(nodes):
+    for loop in loops(nodes):
         last[loop.name] = None if loop.source.dynamic else _highest(loop.trips, last) - 1
     for instruction in instructions(nodes):
         for access in instruction.accesses:
@@ -267,11 +274,34 @@ def _highest(linear, last):
     return value
 
 
-def _loops(nodes):
+def loops(nodes):
     for node in nodes:
         if isinstance(node, Loop):
             yield node
-            yield from _loops(node.body)
+            yield from loops(node.body)
+
+
+def trips_of_run(nodes, recorder):
+    """How often the dynamic loops of the text ran in the trace: for each, by name, its trips each time it was reached."""
+    found = {}
+
+    def run(nodes, at):
+        for node in nodes:
+            if not isinstance(node, Loop) or not any(loop.trips is None for loop in loops([node])):
+                continue
+            if node.trips is None:
+                around = next(instructions(node.body)).positions
+                around = around[:[position.loop for position in around].index(node.source.loop)]
+                trips = recorder.entries[node.source.loop, tuple(position.index.value(at) for position in around)]
+                found.setdefault(node.name, []).append(trips)
+            else:
+                trips = node.trips.value(at)
+            if any(isinstance(inner, Loop) for inner in node.body):
+                for iteration in range(trips):
+                    run(node.body, {**at, node.name: iteration})
+
+    run(nodes, {})
+    return found
 
 
 def instructions(nodes):

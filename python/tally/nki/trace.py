@@ -10,7 +10,7 @@ from .document import kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
 from .refusal import Place, Refusal
-from .resolve import Resolver, tying
+from .resolve import Resolver, trips_of_run, tying
 from .rollup import Uneven
 from .tracer import Again, Notes, Tracer
 from .tree import Limits
@@ -115,9 +115,16 @@ def _result(tracer, block, name, ring, only_run):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
             constant = kernel_document(name, recorder, plain, ring)[0]
         summary.program, summary.written_out = _program(tracer), resolver.written_out
+        summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
                   recorder, block, nodes, constant)
+
+
+def _period(trips):
+    """The shortest list that, from its start again and again, gives these."""
+    return next(trips[:length] for length in range(1, len(trips) + 1)
+                if all(number == trips[place % length] for place, number in enumerate(trips)))
 
 
 def _arrays(memories, buffers, which):

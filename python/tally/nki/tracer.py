@@ -192,6 +192,8 @@ class Tracer:
             targets = [_limited_result(view, expression, call.first.shape, limits)
                        for view, (_, expression) in zip(targets, results)]
             if 0 in limits:
+                if new is not None:  # no operation makes it, of no elements
+                    new.memory.producer = Operation(row.name, "", "", None, (), None, [("w", targets[0], None)])
                 return new if new is not None else targets[0]
         # On the device, a copy to or from addresses beyond a tensor does nothing, if it may be skipped.
         leaving = [view for view in [*reads, *targets] if call.oob_mode == "skip" and view.leaves()]
@@ -435,8 +437,9 @@ class Tracer:
     def assign(self, dst, value):
         """`dst[...] = value`"""
         if isinstance(value, View):
+            value, dst = self._through_mask(value, dst)
             same = value.memory is dst.memory and (value.offset, value.shape) == (dst.offset, dst.shape)
-            if not same and not self._redirect(value, dst, None):
+            if not same and 0 not in value.shape and not self._redirect(value, dst, None):
                 self.perform("tensor_copy", False, (value,), dst=dst)
         elif isinstance(value, LoopReduce):
             self.perform("tensor_tensor", False, (), dict(data1=value.tile, data2=dst, op=value.operator), dst=dst)
@@ -444,6 +447,23 @@ class Tracer:
             self.perform("memset", True, (dst, value))
         else:
             refuse(f"a tile is set to a tile or a number, not to {type(value).__name__}")
+
+    def _through_mask(self, value, dst):
+        """Of a new result and where it is assigned, what the mask of its operation lets through: the rest stays."""
+        made = self._made(value)
+        if made is None or made.shape == value.shape:
+            return value, dst
+        if dst.shape != value.shape:
+            refuse(f"a result of shape {list(value.shape)} under a mask is assigned to a tile of shape {list(dst.shape)}; "
+                   "use one shape for both")
+        return made, dst._with(dst.offset, made.shape, dst.strides)
+
+    def _made(self, value):
+        """The part of a new tile that its only operation has written, None if there is none or the view is not all of it."""
+        producer = value.memory.producer
+        if producer is None or value.size != value.memory.size:
+            return None
+        return next(view for role, view, _ in producer.accesses if role != "r" and view.memory is value.memory)
 
     def add_to(self, dst, value):
         """`dst += value`"""
@@ -458,11 +478,13 @@ class Tracer:
 
     def _redirect(self, value, dst, add):
         """Makes the latest operation write to `dst`; False if its result is not just made."""
-        if self.last is None or value.memory.producer is not self.last[0] or value.size != value.memory.size:
+        if self.last is None or value.memory.producer is not self.last[0]:
             return False
         operation, raw = self.last
-        number = next(k for k, (role, view, _) in enumerate(operation.accesses)
-                      if role != "r" and view.memory is value.memory)
+        number, made = next((k, view) for k, (role, view, _) in enumerate(operation.accesses)
+                            if role != "r" and view.memory is value.memory)
+        if (value.size, value.offset) != (made.size, made.offset):
+            return False
         asked = value.memory.element
         if asked not in (dst.memory.element, "float32") or dst.size != value.size or dst.unknown:
             return False
@@ -498,7 +520,7 @@ class Tracer:
             refuse(f"a register is loaded from '{src.name}', which nothing has written")
         dst.value = int(number)
         dst.known = src.memory.known and not src.unknown
-        dst.name = dst.name or assigned_name(here())
+        dst.name, dst.identity = dst.name or assigned_name(here()), self.recorder.new_value()
         self.recorder.wrote(dst)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
                                     [("r", src, None)]))
@@ -510,8 +532,9 @@ class Tracer:
         if isinstance(src, Register):
             # Where it goes round among registers, no few iterations show how.
             dst.value, dst.known = src.value, src.known and not self.recorder.is_dynamic
+            dst.identity = src.identity
         else:
-            dst.value, dst.known = int(src), True
+            dst.value, dst.known, dst.identity = int(src), True, self.recorder.new_value()
         self.recorder.wrote(dst)
 
     def store_register(self, dst, src):

@@ -86,10 +86,11 @@ class OpenLoop:
 
 
 class Trips(NamedTuple):
-    """How often a dynamic loop runs: by a value, or while a condition holds."""
+    """How often a dynamic loop runs: by a value, or while a condition holds. Values of one identity are one value."""
 
     value: Optional[str]
     condition: Optional[str]
+    identity: object
 
 
 class Limits(NamedTuple):
@@ -111,6 +112,8 @@ class Recorder:
         self.block, self.loops, self.copies = [], [], {}
         self.loop_ids, self.families = {}, {}
         self.loop_info = []
+        self.entries = {}  # of each dynamic loop, by the iterations around it: how often it ran
+        self.registers_set = 0
         self.operations = self.iterations = self.bytes = self.multiply_adds = 0
         self.obstacles = {}
         self.log = None  # tests keep every operation here
@@ -237,8 +240,14 @@ class Recorder:
             self._leave_dynamic(loop)
         self.block.extend(rollup.roll(loop, self.interner))
 
+    def new_value(self):
+        """What tells the value that a register is set to from all others."""
+        self.registers_set += 1
+        return self.registers_set
+
     def _leave_dynamic(self, loop):
         """What the loop has written depends on how often it ran."""
+        self.entries[loop.id, self.coordinates()] = loop.index + 1
         for thing in loop.written:
             thing.known = False
         for outer in self.loops:

@@ -920,14 +920,15 @@ def _at_grids(view, index):
 class Register:
     """A register of the device, with the value that it has in this run.
 
-    Python must not decide by it: the device runs the same code whatever it holds.
+    Python must not decide by it: the device runs the same code whatever it holds. `identity` tells what it holds
+    from what any register holds that was set elsewhere, or earlier.
     """
 
-    __slots__ = ("value", "known", "name")
+    __slots__ = ("value", "known", "name", "identity")
     __array_ufunc__ = None
 
-    def __init__(self, value, known=True, name: Optional[str] = None):
-        self.value, self.known, self.name = value, known, name
+    def __init__(self, value, known=True, name: Optional[str] = None, identity=None):
+        self.value, self.known, self.name, self.identity = value, known, name, identity
 
     def _refused(self, what):
         name = f" '{self.name}'" if self.name else ""
@@ -948,27 +949,31 @@ class Register:
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
     __hash__ = object.__hash__
 
-    def _made(self, value, other):
+    def _made(self, word, value, other):
         known = self.known and (not isinstance(other, Register) or other.known)
-        return Register(value, known, self.name)
+        return Register(value, known, self.name, (word, self.identity, identity_of(other)))
 
     def __add__(self, other):
-        return self._made(self.value + _value(other), other)
+        return self._made("+", self.value + _value(other), other)
 
     __radd__ = __add__
 
     def __sub__(self, other):
-        return self._made(self.value - _value(other), other)
+        return self._made("-", self.value - _value(other), other)
 
     def __rsub__(self, other):
-        return self._made(_value(other) - self.value, other)
+        return self._made("from", _value(other) - self.value, other)
 
     def __mul__(self, other):
         if isinstance(other, Register):
             refuse("a product of two registers is not modelled")
-        return self._made(self.value * _value(other), other)
+        return self._made("*", self.value * _value(other), other)
 
     __rmul__ = __mul__
+
+
+def identity_of(number):
+    return number.identity if isinstance(number, Register) else int(number)
 
 
 def _value(number):

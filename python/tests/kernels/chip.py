@@ -259,3 +259,29 @@ def tokens(x, table, start):
     nisa.dma_copy(out, empty)
     nisa.dma_copy(out.ap([[half, 32], [1, half]], vector_offset=places, indirect_dim=0), tile)
     return out
+
+
+@nki.jit
+def every(x, y, of_one, of_two):
+    """Each of these operators."""
+    left, right = loaded(x), loaded(y)
+    out = nl.ndarray((len(of_one) + len(of_two), *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    for number, name in enumerate([*of_one, *of_two]):
+        tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+        if name in of_one:
+            nisa.activation(dst=tile, op=getattr(nl, name), data=left)
+        else:
+            nisa.tensor_tensor(dst=tile, data1=left, data2=right, op=getattr(nl, name))
+        nisa.dma_copy(out[number], tile)
+    return out
+
+
+@nki.jit
+def chosen_largest(x, chosen):
+    """The numbers that a predicate chooses, or 0.5, and the largest of each row."""
+    tile, predicate = loaded(x), loaded(chosen)
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    largest = nl.ndarray((x.shape[0], 1), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.select_reduce(dst=result, predicate=predicate, on_true=tile, on_false=0.5, reduce_res=largest,
+                       reduce_cmd=nisa.reduce_cmd.reset_reduce, reduce_op=nl.maximum)
+    return stored(result), stored(largest)

@@ -237,3 +237,64 @@ def triangles(x, n):
                 nisa.tensor_tensor(dst=total, data1=total, data2=before, op=nl.add)
             nisa.dma_copy(dst=out[nl.ds(k * 128, 128), i:i + 1], src=total)
     return out
+
+
+@nki.jit
+def two_values(x, n, m):
+    """Registers that a function calls by one name, which is that of a tile, too; one of them says it twice."""
+    columns = x.shape[1]
+    out = nl.ndarray((3, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        register = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=register, src=x[nl.ds(i * 128, 128), :])
+        nisa.dma_copy(dst=out[0, nl.ds(i * 128, 128), :], src=register)
+    for j in nl.dynamic_range(register_from(m)):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(j * 128, 128), :])
+        nisa.dma_copy(dst=out[1, nl.ds(j * 128, 128), :], src=tile)
+    last = register_from(m)
+    for _ in range(2):
+        for k in nl.dynamic_range(last):
+            nisa.dma_copy(dst=out[2, nl.ds(k * 128, 128), :], src=out[1, nl.ds(k * 128, 128), :])
+        for k in nl.dynamic_range(last):
+            nisa.dma_copy(dst=out[2, nl.ds(k * 128, 128), :], src=x[nl.ds(k * 128, 128), :])
+    return out
+
+
+@nki.jit
+def loaded_again(x, counts):
+    """One register, which is loaded again, and looped over with one more."""
+    columns = x.shape[1]
+    out = nl.ndarray((3, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=numbers, src=counts)
+    count = nisa.register_alloc()
+    for part in range(2):
+        nisa.register_load(count, numbers[0:1, part:part + 1])
+        for i in nl.dynamic_range(count):
+            tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128), :])
+            nisa.dma_copy(dst=out[part, nl.ds(i * 128, 128), :], src=tile)
+    for i in nl.dynamic_range(count + 1):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128), :])
+        nisa.dma_copy(dst=out[2, nl.ds(i * 128, 128), :], src=tile)
+    return out
+
+
+@nki.jit
+def ragged(x, lengths, n):
+    """Sums of parts of other lengths, each a number in memory."""
+    columns = x.shape[2]
+    out = nl.ndarray((x.shape[0], 128, columns), dtype=nl.float32, buffer=nl.shared_hbm)
+    parts = register_from(n)
+    for part in nl.dynamic_range(parts):
+        total = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=total, value=0)
+        length = register_from(lengths[0:1, nl.ds(part, 1)])
+        for i in nl.dynamic_range(length):
+            tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[part, nl.ds(i * 128, 128), :])
+            nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
+        nisa.dma_copy(dst=out[part], src=total)
+    return out

@@ -152,3 +152,55 @@ def zeros(a, b):
     half[:, 0:columns] += nisa.nc_matmul(nl.load(a), nl.load(b))
     nl.store(out[1], nisa.tensor_copy(half))
     return out
+
+
+@nki.jit
+def normed(x, weight):
+    """Results under a mask that are assigned: the rest of the tile stays as it was."""
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    row, column = nl.arange(128)[:, None], nl.arange(columns)[None, :]
+    factors = nl.load(weight.reshape((1, columns))).broadcast_to((128, columns))
+    for i in nl.affine_range((rows + 127) // 128):
+        inside = i * 128 + row < rows
+        tile = nl.load(x[i * 128 + row, column], mask=inside)
+        squares = nl.sum(nl.square(tile), axis=[1]) / columns
+        result = nl.multiply(tile, nl.rsqrt(squares))
+        result[...] = nl.multiply(result, factors, mask=inside)
+        nl.store(out[i * 128 + row, column], value=result, mask=inside)
+    return out
+
+
+@nki.jit
+def kept_outside(x):
+    """Assigned under masks: with another type, so it is a copy, and where the mask lets nothing through."""
+    out = nl.ndarray(x.shape, dtype=nl.bfloat16, buffer=nl.shared_hbm)
+    row, column = nl.mgrid[0:x.shape[0], 0:x.shape[1]]
+    tile, result = nl.load(x), nl.zeros(x.shape, dtype=nl.bfloat16, buffer=nl.sbuf)
+    for i in nl.affine_range(3):
+        result[...] = nl.multiply(tile, 2.0, dtype=nl.float16, mask=(row + 4 * i < 8))
+    nl.store(out, result)
+    return out
+
+
+@nki.jit
+def named(x, weight):
+    """Functions of the language that are several instructions."""
+    out = nl.ndarray((4, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile, factors = nl.load(x), nl.load(weight)
+    nl.store(out[0], nl.softmax(tile, axis=-1))
+    nl.store(out[1], nl.rms_norm(tile, factors, axis=1, n=x.shape[1]))
+    nl.store(out[2], nl.var(tile, axis=[1]).broadcast_to(x.shape))
+    nl.store(out[3], nl.all(nl.greater(tile, -1.0), axis=1).broadcast_to(x.shape))
+    return out
+
+
+@nki.jit
+def band(x):
+    """A condition on index grids, and the numbers of one."""
+    out = nl.ndarray((2, *x.shape), dtype=nl.float32, buffer=nl.shared_hbm)
+    row, column = nl.arange(x.shape[0])[:, None], nl.arange(x.shape[1])[None, :]
+    near = (row >= column) & (row < column + 5)
+    nl.store(out[0], nisa.affine_select(pred=near, on_true_tile=nl.load(x), on_false_value=-1.0))
+    nl.store(out[1], nl.copy(nisa.iota(3 * row - column + 2, dtype=nl.int32), dtype=nl.float32))
+    return out

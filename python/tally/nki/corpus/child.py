@@ -22,7 +22,6 @@ from ..document import as_text
 from ..loops import hooks
 from ..modules import offered
 from ..refusal import Refusal, shown_path
-from ..resolve import Loop
 from ..source import Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
@@ -184,7 +183,7 @@ def _traced(order):
         for said in summary["obstacles"]:
             if "file" in said:
                 said["file"] = _below(said["file"], place.root)
-        return {**answer, "summary": summary, "trips": _trips(watcher.traced.nodes),
+        return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
                 "has_numbers": _has_numbers(watcher.traced), "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
                 "problem": None}
@@ -240,17 +239,6 @@ def _write(folder, traced):
             file.write(as_text(traced.constant))
     save(os.path.join(folder, "in"), traced.inputs)
     save(os.path.join(folder, "want"), traced.expected)
-
-
-def _trips(nodes):
-    """How often dynamic loops ran, as `tally --trips` takes it."""
-    trips = {}
-    for node in nodes:
-        if isinstance(node, Loop):
-            if node.source.dynamic is not None:
-                trips.setdefault(node.source.dynamic.value or node.name, node.source.trips)
-            trips.update({name: count for name, count in _trips(node.body).items() if name not in trips})
-    return trips
 
 
 def _problem(error, root):

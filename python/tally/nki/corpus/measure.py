@@ -30,7 +30,7 @@ class Tally:
 
     def __init__(self, program, machine, seconds, folder, trips):
         self.program, self.machine, self.seconds, self.folder = program, machine, seconds, folder
-        self.trips = [f"--trips={name}={count}" for name, count in trips.items()]
+        self.trips = [f"--trips={name}={','.join(map(str, counts))}" for name, counts in trips.items()]
 
     def ask(self, command, *options, trips=True, unrolled=False):
         """Exit status and stdout, or why there is none. `unrolled`: of the text whose trips are all constant."""
