@@ -53,7 +53,8 @@ struct DepsCommand {
     std::string text;
     for (const LoadedKernel &loaded : session.load()) {
       if (!why.empty()) {
-        text += explainPairs(loaded.kernel, session.machine(), extractor);
+        text += text.empty() ? "" : "\n";
+        text += explainPairs(loaded.kernel, session, extractor);
         continue;
       }
       remarkWritten(session, loaded.kernel);
@@ -98,16 +99,17 @@ private:
     session.report(kernel, diagnostics);
   }
 
-  std::string explainPairs(const Kernel &kernel, const Machine &machine,
+  std::string explainPairs(const Kernel &kernel, const Session &session,
                            Extractor &extractor) const {
     if (why.size() % 2 != 0) {
       fail(fmt::format("--why: expected two instructions, as in '--why=load,scale', found {}",
                        why.size()));
     }
-    std::string text;
+    std::string text =
+        fmt::format("kernel '{}', {}\n", kernel.text(kernel.name), machineText(session));
     for (size_t i = 0; i < why.size(); i += 2) {
-      text += i == 0 ? "" : "\n";
-      text += whyText(kernel, {.queueOverlap = machine.queueOverlap}, extractor,
+      text += "\n";
+      text += whyText(kernel, {.queueOverlap = session.machine().queueOverlap}, extractor,
                       instrNamed(kernel, why[i]), instrNamed(kernel, why[i + 1]));
     }
     return text;

@@ -130,22 +130,30 @@ CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machin
   return result;
 }
 
-/// A run in time; none on a machine without costs.
+/// A run in time; or none, and why.
 std::optional<SimResult> timedRun(const Kernel &kernel, const Code &code, const Machine &machine,
-                                  const Bindings &bindings) {
-  std::vector<std::string> untimed; // 'tally sim' says why
+                                  const Bindings &bindings, std::string &why) {
+  std::vector<std::string> untimed;
   Diagnostics unsaid;
   std::optional<Timing> timing = Timing::of(machine, untimed);
   std::optional<InstrCosts> costs =
       timing ? instructionCosts(kernel, *timing, unsaid) : std::nullopt;
   if (!costs) {
+    why = "there is no run in time ('tally sim' says why)";
     return std::nullopt;
   }
   SimOptions options;
   options.maxOperations = 10'000'000;
   SimResult result = simulate(kernel, code, machine, *timing, *costs, bindings, options);
-  return result.outcome == SimResult::Outcome::Finished ? std::optional(std::move(result))
-                                                        : std::nullopt;
+  if (result.outcome == SimResult::Outcome::Finished) {
+    return result;
+  }
+  why =
+      result.outcome == SimResult::Outcome::CutOff
+          ? fmt::format("the run was cut off after {} operations; '--trips' chooses a shorter one",
+                        options.maxOperations)
+          : "the run is stuck ('tally check' says where)";
+  return std::nullopt;
 }
 
 /// What there is about one instruction beyond its own waits.
@@ -154,6 +162,7 @@ struct Surroundings {
   Extraction written;          ///< if they are written: which of them follow from the others
   IdVector<EngineId, std::vector<EngineWait>> engineWaits; ///< none without a run in time
   Tick total = 0;                                          ///< of that run
+  std::string untimed;                                     ///< why there is none
 
   bool isTimed() const { return !engineWaits.empty(); }
 
@@ -180,7 +189,7 @@ Surroundings aroundOf(const LoadedKernel &loaded, const Machine &machine, const 
   } else {
     around.written = writtenDeps(kernel);
   }
-  if (std::optional<SimResult> timed = timedRun(kernel, code, machine, bindings)) {
+  if (std::optional<SimResult> timed = timedRun(kernel, code, machine, bindings, around.untimed)) {
     for (EngineId engine : kernel.engines.ids()) {
       around.engineWaits.push(engineWaits(kernel, code, *timed, engine));
     }
@@ -333,10 +342,8 @@ private:
     Json list = Json::array();
     std::string_view engine = kernel.nameOf(kernel.engineOf(instr));
     if (!around.isTimed()) {
-      text +=
-          fmt::format("\nengine '{}' issues in order; where it waits is not known, as there was "
-                      "no run in time ('tally sim' says why)\n",
-                      engine);
+      text += fmt::format("\nengine '{}' issues in order; where it waits is not known: {}\n",
+                          engine, around.untimed);
       return list;
     }
     const std::vector<EngineWait> &waits = around.engineWaits[kernel.engineOf(instr)];
