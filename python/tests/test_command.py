@@ -3,6 +3,9 @@
 import contextlib
 import io
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -51,6 +54,14 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(status, 0, err)
         self.assertEqual(json.loads(out)["name"], "k")
         self.assertEqual(err, "1\n2\n")
+
+    def test_stdout_takes_nothing(self):
+        command = (f"exec {sys.executable} -m tally.nki {KERNELS / 'second.py'} scale --arg 'x=f32[256,64]' "
+                   "--arg factor=3.0 -q")
+        for stream, problem in ((">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")):
+            done = subprocess.run(["bash", "-c", f"{command} {stream}"], stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "PYTHONPATH": str(KERNELS.parents[1])}, check=False)
+            self.assertEqual((done.returncode, done.stderr), (2, f"error: cannot write to stdout: {problem}\n"))
 
     def test_values(self):
         path = self.folder / "k.py"

@@ -6,6 +6,7 @@ kernel and 2 if there is none.
 
 import argparse
 import ast
+import errno
 import json
 import os
 import re
@@ -55,7 +56,8 @@ def main(argv=None):
     except Raised as raised:
         print(_traceback(raised), file=sys.stderr)
     except OSError as problem:
-        print(f"error: cannot write '{problem.filename}': {problem.strerror}", file=sys.stderr)
+        where = f"'{problem.filename}'" if problem.filename else "to stdout"
+        print(f"error: cannot write {where}: {problem.strerror}", file=sys.stderr)
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
     return 2
@@ -96,6 +98,18 @@ class _Completion(argparse.Action):
         parser.exit(0)
 
 
+def _print(text):
+    """To stdout, whole; Python has none where it is closed."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left is not tried again at the end
+        raise
+
+
 def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
@@ -109,7 +123,7 @@ def _run(options):
     if options.output:
         _write(options.output, text)
     else:
-        sys.stdout.write(text)
+        _print(text)
     for folder, arrays in ((options.inputs, traced.inputs), (options.expect, traced.expected)):
         if folder:
             save(folder, arrays)
