@@ -75,7 +75,10 @@ int BenchCommand::run() {
   std::string text =
       sensitivity ? renderSensitivity(benchSensitivity(options, target, diagnostics), format, facts)
                   : renderBench(benchTable(options, target, diagnostics), format, facts);
-  text += format == "text" ? againText(command) : "";
+  text += format == "text"       ? againText(command)
+          : format == "markdown" ? fmt::format("\nOn machine `{}`, size `{}`; again: `{}`\n",
+                                               target.name, size, command)
+                                 : "";
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     end();

@@ -70,7 +70,7 @@ std::string problems(std::span<const BenchRow> rows, std::string_view bullet) {
 }
 
 std::string kernelLine(const BenchRow &row) {
-  return fmt::format("{}: {}, offsets {}{}{}\n", row.kernel, counted(row.loops, "loop"),
+  return fmt::format("{}: {}, distances {}{}{}\n", row.kernel, counted(row.loops, "loop"),
                      fmt::join(row.offsets, ", "), row.trips.empty() ? "" : "; trips ",
                      fmt::join(row.trips, ", "));
 }
