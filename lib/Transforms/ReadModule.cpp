@@ -563,7 +563,9 @@ std::unique_ptr<llvm::MemoryBuffer> readKernelFile(llvm::StringRef path, std::st
     problem = fmt::format("cannot read '{}': {}", std::string_view(name), file.problem);
     return nullptr;
   }
-  return llvm::MemoryBuffer::getMemBufferCopy(file.text, name);
+  llvm::StringRef text = file.text;
+  text.consume_front("\xEF\xBB\xBF"); // with which some editors mark UTF-8
+  return llvm::MemoryBuffer::getMemBufferCopy(text, name);
 }
 
 bool isSafeToParse(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
