@@ -69,7 +69,7 @@ class CorpusTest(unittest.TestCase):
             self.assertEqual(self.rows[name]["reference"]["how"], how)
         self.assertEqual(self.rows["scale"]["program"], "0 of 2")
         self.assertEqual(self.rows["square"]["through"], "square_wrapper")
-        self.assertEqual(self.rows["repeat"]["trips"], {"while": [4]})
+        self.assertEqual(self.rows["repeat"]["trips"], {"i": [4]})
 
     def test_cores(self):
         """Programs that send to one another, and share HBM; what one of them gets from others is an input."""

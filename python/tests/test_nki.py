@@ -762,6 +762,21 @@ class RefusalTest(unittest.TestCase):
     def test_absent(self):
         self.refused("'nosuchmodule' is not installed", line="nosuchmodule.compute", kernel="absent")
 
+    def test_device(self):
+        """What the device cannot do."""
+        for kernel, line, text in [
+                ("in_hbm", "nisa.tensor_tensor", "'tensor_tensor' of 'x', which is in HBM"),
+                ("too_tall", "nisa.activation", "a tile of 256 partitions"),
+                ("product_in_sbuf", "nisa.nc_matmul", "'total', which is in sbuf; products are made in psum"),
+                ("too_wide", "nisa.nc_matmul", "a 'moving' tile of 1024 columns; the device takes 512"),
+                ("lacks_a_tile", "nisa.dma_copy(dst=tile)", "its arguments are dst, src"),
+                ("lacks_an_operator", "nisa.tensor_tensor(tile", "no operator is given"),
+                ("of_numpy", "np.exp", "NumPy's 'exp' of the tensor"),
+                ("as_number", "range(int(", "a Python number of the tensor 'tile'"),
+                ("as_array", "np.asarray", "an array of NumPy of the tensor"),
+                ("backwards", "::-1", "a step of -1")]:
+            self.refused(text, line=line, kernel=kernel)
+
     def test_nothing(self):
         self.refused("ran no operation", kernel="nothing")
 

@@ -200,6 +200,7 @@ class Tracer:
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
+        _check_chip(row, reads, targets)
         self._regroup(reads, targets)
         values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
@@ -544,6 +545,25 @@ class Tracer:
         self.recorder.add(Operation("register_store", "sync", "sync", None, (), here(),
                                     [("w", dst, None)]))
         self.last = None
+
+
+_PARTITIONS = 128  # of the chip's memories
+_TO_HBM = (*DMA, "sendrecv", "core_barrier")
+
+
+def _check_chip(row, reads, targets):
+    """What the device cannot do, wherever its tiles are."""
+    for view in [*reads, *targets]:
+        on_chip = view.memory.space != "hbm"
+        if not on_chip and row.name not in _TO_HBM:
+            refuse(f"'{row.name}' of '{view.name}', which is in HBM; engines compute on tiles in sbuf and psum, so copy it "
+                   "there first, by 'dma_copy' or 'nl.load'")
+        if on_chip and row.name != "memset" and view.shape[:1] > (_PARTITIONS,):
+            refuse(f"'{row.name}' of a tile of {view.shape[0]} partitions, {view!r}; the chip has {_PARTITIONS}: loop over blocks "
+                   "of rows, or put some of them in another axis")
+    if row.name in PRODUCTS and targets[0].memory.space != "psum":
+        refuse(f"'{row.name}' writes to '{targets[0].name}', which is in {targets[0].memory.space}; products are made in psum: "
+               "give it a tile there, and copy that")
 
 
 _MOST_ROWS = 2**24  # an index is an f32

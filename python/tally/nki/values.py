@@ -261,7 +261,6 @@ class View:
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
                  "base", "unit", "wide", "narrow")
-    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
@@ -373,6 +372,27 @@ class View:
         """An edge of the kernel's own, of the instruction whose result this is."""
         self.memory.tracer.recorder.obstacle("an edge by 'depends_on': order follows from data alone")
         return self
+
+    # ---- What Python and NumPy ask for, and cannot have
+
+    def _refused(self, what):
+        refuse(f"{what} of the tensor '{self.name}': its numbers are not known before the kernel runs; compute on the device, "
+               "with 'nki.language' or 'nki.isa', or load a number into a register")
+
+    def __int__(self):
+        self._refused("a Python number")
+
+    __float__ = __int__
+
+    def __array__(self, *_, **__):
+        self._refused("an array of NumPy")
+
+    def __array_ufunc__(self, function, method, *inputs, **_):
+        """NumPy's numbers leave arithmetic with tiles to us."""
+        turned = _TURNED.get(function.__name__)
+        if turned is None or method != "__call__" or inputs[1] is not self:
+            self._refused(f"NumPy's '{function.__name__}'")
+        return getattr(self, turned)(inputs[0])
 
     # ---- Operators, each an instruction
 
@@ -611,6 +631,10 @@ class View:
         return [View(self.memory, self.offset // self.narrow, (*self.shape[:-1], self.shape[-1] // self.narrow),
                      (*(stride // self.narrow for stride in others), 1))], None
 
+
+# Methods of the right operand, by NumPy's names of the operators.
+_TURNED = {"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__", "true_divide": "__rtruediv__",
+           "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__"}
 
 # Which element types may be looked at as which, by their bits.
 _VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
@@ -869,7 +893,9 @@ def _range(part, extent):
         start, known = _number_of(part.start)
         count, step = int(part.size), 1
     else:
-        step = int(part.step or 1)
+        step = int(1 if part.step is None else part.step)
+        if step < 1:
+            refuse(f"a slice with a step of {step}; it is at least 1")
         start, known = _number_of(part.start if part.start is not None else 0)
         stop, _ = _number_of(part.stop if part.stop is not None else extent)
         if known is None:
