@@ -66,6 +66,18 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(np.load(self.folder / "n.npy").ravel().tolist(), [5, 6, 7])
 
+    def test_file_that_calls(self):
+        """A file that calls its kernel when it is loaded: that call is not part of the trace."""
+        path = self.folder / "calls.py"
+        path.write_text("import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                        "    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)\n    nisa.memset(tile, 0.0)\n"
+                        "    nisa.dma_copy(dst=x, src=tile)\n    return x\nresult = k[2](None)\nprint(result[0])\n",
+                        encoding="utf-8")
+        status, _, err = run(path, "k", "--arg", "x=f32[128,8]", "-o", self.folder / "k.json")
+        self.assertEqual(status, 0, err)
+        self.assertIn("k: 2 operations -> 2 instructions", err)
+        self.assertIn("calls.py:11: the file raises TypeError when it is loaded, after the kernel", err)
+
     def test_refused(self):
         scale = KERNELS / "second.py", "scale"
         for arguments, text in [

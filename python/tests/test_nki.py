@@ -774,6 +774,7 @@ class RefusalTest(unittest.TestCase):
                 ("of_numpy", "np.exp", "NumPy's 'exp' of the tensor"),
                 ("as_number", "range(int(", "a Python number of the tensor 'tile'"),
                 ("as_array", "np.asarray", "an array of NumPy of the tensor"),
+                ("mask_of_another_axis", "nl.load(x[row", "index grids from 120 to 179 on an axis of 128 of 'x'; leave the rest"),
                 ("backwards", "::-1", "a step of -1")]:
             self.refused(text, line=line, kernel=kernel)
 

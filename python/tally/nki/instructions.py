@@ -44,7 +44,7 @@ class Call:
 
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
-        self.reads, self.sizes = [], {}
+        self.given, self.reads, self.sizes = [], [], {}  # tiles as they are given, and what is read of them
         self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
 
@@ -59,6 +59,7 @@ class Call:
             raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
                           f"'{str(view)[:40]}'")
         self.first = view if self.first is None else self.first
+        self.given.append(view)
         if view.wide > 1 or view.narrow > 1:
             views, part = view.plain()
             return other_bits(view, part, [self._read(plain, self._split(plain)) for plain in views])

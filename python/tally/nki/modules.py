@@ -178,8 +178,8 @@ class Language:
                 return target
             part = target
             if target.shape == source.shape:
-                part = target._with(target.offset, limits, target.strides)
-            source = source._with(source.offset, limits, source.strides)
+                part = target.first_of(limits)
+            source = source.first_of(limits)
             self.tracer.perform("dma_copy", True, (part, source))
         else:
             self.tracer.perform("dma_copy", True, (target, source))

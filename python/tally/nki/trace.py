@@ -93,13 +93,19 @@ def place_of_function(function):
 
 def _run(tracer, path, kernel, arguments, root):
     """Loads the file and runs the kernel; gives its function."""
-    recorder = tracer.recorder
-    with source.guarded(offered(tracer), hooks(recorder), root) as finder:
+    recorder, running = tracer.recorder, []
+
+    def launch(kernel, args, kwargs):
+        """Kernels that the file itself calls when it is loaded do not run."""
+        return kernel.function(*args, **kwargs) if running else None
+
+    with source.guarded(offered(tracer, launch), hooks(recorder), root) as finder:
         function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
         place = place_of_function(function)
         given = {key: tracer.input(key, value.array, value.element, place)
                  if isinstance(value, Tensor) else value for key, value in arguments.items()}
         _check_arguments(function, given, place)
+        running.append(function)
         call(function, given, root)
     return function
 

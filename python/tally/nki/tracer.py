@@ -201,6 +201,9 @@ class Tracer:
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
         _check_chip(row, reads, targets)
+        given = call.given if limits is None else [limited(view, call.first.shape, limits) for view in call.given]
+        for view in [*given, *targets]:
+            view.check_grids()
         self._regroup(reads, targets)
         values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
@@ -457,7 +460,7 @@ class Tracer:
         if dst.shape != value.shape:
             refuse(f"a result of shape {list(value.shape)} under a mask is assigned to a tile of shape {list(dst.shape)}; "
                    "use one shape for both")
-        return made, dst._with(dst.offset, made.shape, dst.strides)
+        return made, dst.first_of(made.shape)
 
     def _made(self, value):
         """The part of a new tile that its only operation has written, None if there is none or the view is not all of it."""
@@ -605,7 +608,7 @@ def _limited_result(view, expression, shape, limits):
     kept = [m for axis, m in enumerate(limits) if axis not in gone]
     have = [n for axis, n in enumerate(shape) if axis not in gone]
     if list(view.shape) == have:
-        return view._with(view.offset, kept, view.strides)
+        return view.first_of(kept)
     if view.shape[:len(have)] == tuple(have):
-        return view._with(view.offset, kept + list(view.shape[len(have):]), view.strides)
+        return view.first_of(kept + list(view.shape[len(have):]))
     refuse(f"a mask on a tile of shape {list(shape)} and a result of shape {list(view.shape)}")

@@ -175,8 +175,8 @@ def limited(view, shape, limits):
     """The part of a tile that a mask lets through; a column stays."""
     if view.shape != shape:
         lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
-        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
-    return view._with(view.offset, limits, view.strides)
+        return view.first_of(lead + list(view.shape[len(lead):]))
+    return view.first_of(limits)
 
 
 class Pattern(NamedTuple):
@@ -260,7 +260,7 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "base", "unit", "wide", "narrow")
+                 "base", "unit", "wide", "narrow", "grids")
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
@@ -269,6 +269,7 @@ class View:
         self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
         self.outside = None  # of scattered elements: which have no place in the memory
+        self.grids = ()  # of index grids, that a mask may still limit: first index, factor along each axis, extent
 
     # What kernels ask of a tensor.
     dtype = property(lambda self: self.other or self.memory.element)
@@ -361,6 +362,20 @@ class View:
         made.wide, made.narrow = self.wide, self.narrow
         made.base = self.base + offset - self.offset
         return made
+
+    def first_of(self, shape):
+        """The first elements along each axis."""
+        made = self._with(self.offset, shape, self.strides)
+        made.grids = self.grids
+        return made
+
+    def check_grids(self):
+        """Indices of grids are inside their axes, now that masks have had their say."""
+        for first, factors, extent in self.grids:
+            ends = [factor * (count - 1) for factor, count in zip(factors, self.shape)]
+            low, high = first + sum(end for end in ends if end < 0), first + sum(end for end in ends if end > 0)
+            if low < 0 or high >= extent:
+                refuse(f"index grids from {low} to {high} on an axis of {extent} of '{self.name}'; leave the rest out by 'mask='")
 
     def __getitem__(self, index):
         return indexed(self, index if isinstance(index, tuple) else (index,))
@@ -908,7 +923,7 @@ def _range(part, extent):
 
 def _at_grids(view, index):
     """Index grids, as NumPy has them: their axes first, then those of slices."""
-    grids, rest, offset, axis = [], [], view.offset, 0
+    grids, extents_of, rest, offset, axis = [], [], [], view.offset, 0
     for i in index:
         if i is None:
             refuse("None together with index grids")
@@ -917,8 +932,10 @@ def _at_grids(view, index):
             grid = affine_grid(i)
             grids.append((grid if grid is not None else refuse(
                 "indices that are not affine in their place; gather with 'ap' and 'vector_offset'"), stride))
+            extents_of.append(extent)
         elif isinstance(i, Grid):
             grids.append((i, stride))
+            extents_of.append(extent)
         elif isinstance(i, (slice, DynamicSlice)):
             start, count, step, _ = _range(i, extent)
             rest.append((len(grids), count, stride * step))
@@ -937,7 +954,10 @@ def _at_grids(view, index):
     before = [(n, s) for place, n, s in rest if place == 0]
     behind = [(n, s) for place, n, s in rest if place > 0]
     axes = before + list(zip(shape, strides)) + behind
-    return view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+    made = view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+    made.grids = tuple((grid.first, (0,) * len(before) + grid._padded(rank)[1], extent) for grid, extent in zip(
+        (grid for grid, _ in grids), extents_of))
+    return made
 
 
 # ---- Registers ------------------------------------------------------------------------------

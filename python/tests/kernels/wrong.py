@@ -140,3 +140,12 @@ def as_array(x):
 @nki.jit
 def backwards(x):
     return nl.load(x)[:, ::-1]
+
+
+@nki.jit
+def mask_of_another_axis(x):
+    """Three blocks of 64 rows and 60 columns: the last one goes on in the next row."""
+    row, column = nl.mgrid[0:64, 0:60]
+    out = nl.ndarray((64, 180), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(3):
+        nl.store(out[row, 60 * i + column], nl.load(x[row, 60 * i + column], mask=(row < 63)))
