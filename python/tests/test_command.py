@@ -6,6 +6,7 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -41,6 +42,15 @@ class CommandTest(unittest.TestCase):
         self.assertTrue((want == 3 * x + 1).all())
         summary = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
         self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
+
+    def test_progress(self):
+        """After each 5 seconds, how many operations there were so far."""
+        path = self.folder / "many.py"
+        path.write_text("import nki\nimport nki.isa as nisa\n@nki.jit\ndef k(x):\n    for _ in range(3000):\n"
+                        "        nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")
+        with mock.patch("tally.nki.command.time.monotonic", side_effect=[0, 4, 6, 9]):
+            status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")
+        self.assertEqual((status, [line for line in err.splitlines() if "..." in line]), (0, ["... 2000 operations after 6 s"]))
 
     def test_stdout(self):
         """The document is all of stdout, whatever the kernel prints."""

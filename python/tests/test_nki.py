@@ -89,6 +89,7 @@ class SecondGenerationTest(KernelTest):
         texts = support.dumped(traced)
         self.assertIn("slots[0:128, (i + 1) mod 2:1, 0:32]", texts)
         self.assertEqual(traced.summary.written_out, 1)
+        self.assertRegex(traced.summary.text(), r"\n  written out: \S*second\.py:\d+:5: 1 iteration of 'i', unlike those around it\n")
 
     def test_two_names(self):
         x = support.random(128 * 7, 32)
@@ -828,6 +829,16 @@ class ShapeTest(unittest.TestCase):
         self.same("second", "slots_by_hand", {"x": r(1024, 16)}, {"x": r(640, 16)})
         self.same("first", "softmax", {"x": r(256, 128)}, {"x": r(512, 64)})
         self.same("dynamic", "rows", {"x": r(512, 16), "n": one(2)}, {"x": r(1024, 32), "n": one(5)})
+        self.same("first", "normed", {"x": r(300, 16), "weight": r(16)}, {"x": r(700, 32), "weight": r(32)})
+
+    def test_other_text(self):
+        """Where a shape makes another text, the summary says which iterations are why."""
+        given = [{"x": support.random(rows, 16), "weight": support.random(16)} for rows in (256, 300)]
+        even, rest = (trace("first", "normed", **arguments).summary for arguments in given)
+        self.assertEqual((even.apart, even.instructions * 2 - 1), ([], rest.instructions))
+        (name, place, count), = rest.apart
+        line = (KERNELS / "first.py").read_text(encoding="utf-8").splitlines()[place.line - 1]
+        self.assertEqual((name, count, line.strip()), ("i", 1, "for i in nl.affine_range((rows + 127) // 128):"))
 
 
 class DocumentedTest(unittest.TestCase):

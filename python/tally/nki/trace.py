@@ -120,7 +120,8 @@ def _result(tracer, block, name, ring, only_run):
         if tying(nodes):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
             constant = kernel_document(name, recorder, plain, ring)[0]
-        summary.program, summary.written_out = _program(tracer), resolver.written_out
+        summary.program, summary.apart = _program(tracer), [
+            (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
