@@ -119,7 +119,7 @@ class CorpusTest(unittest.TestCase):
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
         not."""
-        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "test_with_reference[0]")):
+        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "TestWithReference.test_with_reference[0]")):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
 
