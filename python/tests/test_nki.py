@@ -397,6 +397,14 @@ class ChipTest(KernelTest):
             slope = (OPERATORS[name].numpy(x + step) - OPERATORS[name].numpy(x - step)) / (2 * step)
             np.testing.assert_allclose(OPERATORS[f"{name}_dx"].numpy(x), slope, atol=1e-3)
 
+    def test_by_identity(self):
+        x = support.random(384, 16)
+        traced = trace("chip", "by_identity", x=x)
+        self.check(traced, {"out": x.T})
+        spaces = {buffer["name"]: buffer["space"] for buffer in traced.document["buffers"]}
+        self.assertEqual(spaces["constant_1"], "sbuf")
+        self.assertEqual(sorted(traced.inputs), ["constant_1", "x"])
+
     def test_chosen_largest(self):
         x, chosen = support.random(32, 8), (np.arange(256).reshape(32, 8) % 3).astype(np.int32)
         want = np.where(chosen > 0, x, np.float32(0.5))

@@ -98,14 +98,14 @@ class Tracer:
         view.memory.first = view.memory.data
         return view
 
-    def constant(self, array, element, place):
+    def constant(self, array, element, place, space="hbm"):
         """An input that is the same wherever the kernel asks for it."""
         array = np.ascontiguousarray(element.fit(array), element.dtype)
-        key = place, element.name, array.shape, array.tobytes()
+        key = place, space, element.name, array.shape, array.tobytes()
         if key not in self.constants:
-            family = self.recorder.family_outside(f"constant_{len(self.inputs)}", array.shape, element, "hbm", place,
+            family = self.recorder.family_outside(f"constant_{len(self.inputs)}", array.shape, element, space, place,
                                                   array.nbytes)
-            memory = self.constants[key] = Memory(array.shape, element, "hbm", True, family, (), self, array)
+            memory = self.constants[key] = Memory(array.shape, element, space, True, family, (), self, array)
             memory.known, memory.first = False, memory.data
             self.inputs.append(memory)
         return whole(self.constants[key])
