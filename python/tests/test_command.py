@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -45,6 +46,15 @@ class CommandTest(unittest.TestCase):
         summary = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
         self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
 
+    def test_progress(self):
+        """After each 5 seconds, how many operations there were so far."""
+        path = self.folder / "many.py"
+        path.write_text("import nki\nimport nki.isa as nisa\n@nki.jit\ndef k(x):\n    for _ in range(3000):\n"
+                        "        nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")
+        with mock.patch("tally.nki.command.time.monotonic", side_effect=[0, 4, 6, 9]):
+            status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")
+        self.assertEqual((status, [line for line in err.splitlines() if "..." in line]), (0, ["... 2000 operations after 6 s"]))
+
     def test_stdout(self):
         """The document is all of stdout, whatever the kernel prints."""
         path = self.folder / "k.py"
@@ -76,6 +86,18 @@ class CommandTest(unittest.TestCase):
                              f"--inputs={self.folder}", "-q", "-o", self.folder / "k.json")
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(np.load(self.folder / "n.npy").ravel().tolist(), [5, 6, 7])
+
+    def test_file_that_calls(self):
+        """A file that calls its kernel when it is loaded: that call is not part of the trace."""
+        path = self.folder / "calls.py"
+        path.write_text("import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                        "    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)\n    nisa.memset(tile, 0.0)\n"
+                        "    nisa.dma_copy(dst=x, src=tile)\n    return x\nresult = k[2](None)\nprint(result[0])\n",
+                        encoding="utf-8")
+        status, _, err = run(path, "k", "--arg", "x=f32[128,8]", "-o", self.folder / "k.json")
+        self.assertEqual(status, 0, err)
+        self.assertIn("k: 2 operations -> 2 instructions", err)
+        self.assertIn("calls.py:11: the file raises TypeError when it is loaded, after the kernel", err)
 
     def test_refused(self):
         scale = KERNELS / "second.py", "scale"

@@ -10,8 +10,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy as np
+
 from tally.nki.command import main
-from tally.nki.corpus import page
+from tally.nki.corpus import measure, page
 
 from .support import machine, tally_program
 
@@ -117,7 +119,7 @@ class CorpusTest(unittest.TestCase):
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
         not."""
-        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "test_with_reference[0]")):
+        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "TestWithReference.test_with_reference[0]")):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
 
@@ -183,6 +185,40 @@ class CorpusTest(unittest.TestCase):
         self.assertGreater(row["code"]["per-loop"]["instructions"], 0)
         self.assertEqual(self.rows["repeat"]["latency"]["unrolled"]["state"], "not run")
         self.assertTrue((self.folder / "out" / row["folder"] / "timeline.html").exists())
+
+    def test_no_code_of_one_strategy(self):
+        """A kernel that needs more semaphores than there are under 'per-loop' is asked about under the others."""
+        if not tally_program():
+            self.skipTest("no tally is built; name one with TALLY")
+        row = self.rows["add"]
+
+        class Refusing(measure.Tally):
+            refused = ("--sync=per-loop", None)
+
+            def ask(self, command, *options, **given):
+                sync = next((option for option in options if option.startswith("--sync=")), None)
+                if sync in self.refused:
+                    return 2, "kernel.json:1:1: error: needs 287 semaphores\n"
+                return super().ask(command, *options, **given)
+
+        tally = Refusing(tally_program(), machine(), 60, self.folder / "out" / row["folder"], row["trips"])
+        race, data = measure._race(tally), measure._data(tally, [])
+        self.assertEqual(race["state"], "yes")
+        self.assertIn("of 'auto' code, since there is no other: kernel.json:1:1: error: needs 287", race["reason"])
+        self.assertEqual((data["state"], data["strategies"]), ("yes", ["barrier", "auto", "unrolled"]))
+        Refusing.refused += tuple(f"--sync={strategy}" for strategy in measure.DATA_STRATEGIES)
+        self.assertEqual((measure._race(tally)["state"], measure._data(tally, [])["state"]), ("not run", "not run"))
+
+    def test_without_numbers(self):
+        """Results that are no numbers agree with nothing."""
+        row = self.rows["add"]
+        folder = self.folder / "none"
+        shutil.copytree(self.folder / "out" / row["folder"], folder)
+        for path in (folder / "want").iterdir():
+            np.save(path, np.full_like(np.load(path), np.nan))
+        if tally_program():
+            found = measure._data(measure.Tally(tally_program(), machine(), 60, folder, row["trips"]), [])
+            self.assertEqual(found["state"], "not run")
 
     def test_page(self):
         text = (self.folder / "out/corpus.html").read_text(encoding="utf-8")

@@ -89,6 +89,7 @@ class SecondGenerationTest(KernelTest):
         texts = support.dumped(traced)
         self.assertIn("slots[0:128, (i + 1) mod 2:1, 0:32]", texts)
         self.assertEqual(traced.summary.written_out, 1)
+        self.assertRegex(traced.summary.text(), r"\n  written out: \S*second\.py:\d+:5: 1 iteration of 'i', unlike those around it\n")
 
     def test_two_names(self):
         x = support.random(128 * 7, 32)
@@ -395,6 +396,14 @@ class ChipTest(KernelTest):
         for name in ("erf", "gelu", "gelu_apprx_sigmoid", "silu"):
             slope = (OPERATORS[name].numpy(x + step) - OPERATORS[name].numpy(x - step)) / (2 * step)
             np.testing.assert_allclose(OPERATORS[f"{name}_dx"].numpy(x), slope, atol=1e-3)
+
+    def test_by_identity(self):
+        x = support.random(384, 16)
+        traced = trace("chip", "by_identity", x=x)
+        self.check(traced, {"out": x.T})
+        spaces = {buffer["name"]: buffer["space"] for buffer in traced.document["buffers"]}
+        self.assertEqual(spaces["constant_1"], "sbuf")
+        self.assertEqual(sorted(traced.inputs), ["constant_1", "x"])
 
     def test_chosen_largest(self):
         x, chosen = support.random(32, 8), (np.arange(256).reshape(32, 8) % 3).astype(np.int32)
@@ -762,6 +771,22 @@ class RefusalTest(unittest.TestCase):
     def test_absent(self):
         self.refused("'nosuchmodule' is not installed", line="nosuchmodule.compute", kernel="absent")
 
+    def test_device(self):
+        """What the device cannot do."""
+        for kernel, line, text in [
+                ("in_hbm", "nisa.tensor_tensor", "'tensor_tensor' of 'x', which is in HBM"),
+                ("too_tall", "nisa.activation", "a tile of 256 partitions"),
+                ("product_in_sbuf", "nisa.nc_matmul", "'total', which is in sbuf; products are made in psum"),
+                ("too_wide", "nisa.nc_matmul", "a 'moving' tile of 1024 columns; the device takes 512"),
+                ("lacks_a_tile", "nisa.dma_copy(dst=tile)", "its arguments are dst, src"),
+                ("lacks_an_operator", "nisa.tensor_tensor(tile", "no operator is given"),
+                ("of_numpy", "np.exp", "NumPy's 'exp' of the tensor"),
+                ("as_number", "range(int(", "a Python number of the tensor 'tile'"),
+                ("as_array", "np.asarray", "an array of NumPy of the tensor"),
+                ("mask_of_another_axis", "nl.load(x[row", "index grids from 120 to 179 on an axis of 128 of 'x'; leave the rest"),
+                ("backwards", "::-1", "a step of -1")]:
+            self.refused(text, line=line, kernel=kernel)
+
     def test_nothing(self):
         self.refused("ran no operation", kernel="nothing")
 
@@ -812,6 +837,16 @@ class ShapeTest(unittest.TestCase):
         self.same("second", "slots_by_hand", {"x": r(1024, 16)}, {"x": r(640, 16)})
         self.same("first", "softmax", {"x": r(256, 128)}, {"x": r(512, 64)})
         self.same("dynamic", "rows", {"x": r(512, 16), "n": one(2)}, {"x": r(1024, 32), "n": one(5)})
+        self.same("first", "normed", {"x": r(300, 16), "weight": r(16)}, {"x": r(700, 32), "weight": r(32)})
+
+    def test_other_text(self):
+        """Where a shape makes another text, the summary says which iterations are why."""
+        given = [{"x": support.random(rows, 16), "weight": support.random(16)} for rows in (256, 300)]
+        even, rest = (trace("first", "normed", **arguments).summary for arguments in given)
+        self.assertEqual((even.apart, even.instructions * 2 - 1), ([], rest.instructions))
+        (name, place, count), = rest.apart
+        line = (KERNELS / "first.py").read_text(encoding="utf-8").splitlines()[place.line - 1]
+        self.assertEqual((name, count, line.strip()), ("i", 1, "for i in nl.affine_range((rows + 127) // 128):"))
 
 
 class DocumentedTest(unittest.TestCase):

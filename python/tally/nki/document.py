@@ -25,10 +25,15 @@ class Summary:
     def __init__(self, name, operations):
         self.name, self.operations = name, operations
         self.program = None  # which one of a launch grid was traced
-        self.instructions = self.loops = self.written_out = 0
+        self.instructions = self.loops = 0
+        self.apart = []  # loops, their places, and how many of their iterations are written out
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
         self.regrouped = []  # tensors in another shape than the kernel's
         self.trips = {}  # of dynamic loops in this run: how often each ran, each time it was reached
+
+    @property
+    def written_out(self):
+        return sum(count for *_, count in self.apart)
 
     def obstacle(self, reason, place, count=1):
         key = reason, place
@@ -40,6 +45,7 @@ class Summary:
             "operations": self.operations, "instructions": self.instructions,
             "loops": self.loops, "dynamic_loops": self.dynamic, "trips": self.trips,
             "iterations_written_out": self.written_out,
+            "written_out": [{"loop": name, "count": count, **_where(place)} for name, place, count in self.apart],
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
             "regrouped": [{"buffer": buffer, "shape": list(shape)} for buffer, shape in self.regrouped],
             "engines": self.engines,
@@ -59,8 +65,9 @@ class Summary:
         differing = [f"--trips={name}={','.join(map(str, trips))}" for name, trips in self.trips.items() if len(trips) > 1]
         if differing:
             lines.append("  this run: " + " ".join(differing))
-        if self.written_out:
-            lines.append(f"  {self.written_out} iterations written out")
+        for name, place, count in self.apart:
+            lines.append(f"  written out: {place}: {count} iteration{'' if count == 1 else 's'} of '{name}', unlike those around "
+                         f"{'it' if count == 1 else 'them'}")
         if self.rings:
             lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
         if self.regrouped:

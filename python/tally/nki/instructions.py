@@ -44,7 +44,7 @@ class Call:
 
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
-        self.reads, self.sizes = [], {}
+        self.given, self.reads, self.sizes = [], [], {}  # tiles as they are given, and what is read of them
         self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
 
@@ -52,10 +52,14 @@ class Call:
         return self.arguments.get(name)
 
     def read(self, view):
+        if view is None:
+            raise Refusal(f"'{self.row.name}' is not given all tiles that it reads; its arguments are "
+                          f"{self.row.second if 'dst' in self.arguments else self.row.first}")
         if not isinstance(view, View):
             raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
                           f"'{str(view)[:40]}'")
         self.first = view if self.first is None else self.first
+        self.given.append(view)
         if view.wide > 1 or view.narrow > 1:
             views, part = view.plain()
             return other_bits(view, part, [self._read(plain, self._split(plain)) for plain in views])
@@ -247,6 +251,10 @@ def _partition_reduce(call):
 
 def _matmul(call):
     stationary, moving = call.read(call.stationary), call.read(call.moving)
+    for name, most in (("stationary", 128), ("moving", 512)):
+        if _row(call.arguments[name]) > most:
+            raise Refusal(f"'{call.row.name}' of a '{name}' tile of {_row(call.arguments[name])} columns; the device takes {most} at "
+                          "most: loop over parts of it")
     wide = any(view.dtype in ("float32", "int32") for view in call.reads)
     call.sizes = {"nstat": _row(call.stationary), "nmov": _row(call.moving), "kind": ".fp32" if wide else ""}
     return [(call.dst, MatMul(stationary, moving))]

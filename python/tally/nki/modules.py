@@ -178,22 +178,24 @@ class Language:
                 return target
             part = target
             if target.shape == source.shape:
-                part = target._with(target.offset, limits, target.strides)
-            source = source._with(source.offset, limits, source.strides)
+                part = target.first_of(limits)
+            source = source.first_of(limits)
             self.tracer.perform("dma_copy", True, (part, source))
         else:
             self.tracer.perform("dma_copy", True, (target, source))
         return target
 
-    def shared_constant(self, constant, dtype=None, **_):
+    def shared_constant(self, constant, dtype=None, space="hbm", **_):
         array = np.asarray(constant)
         element = find_element(dtype or find_element(array.dtype) or "float32")
         if element is None:
             refuse(f"unknown element type '{dtype}'; tally knows {', '.join(ELEMENTS)}")
-        return self.tracer.constant(array, element, here())
+        return self.tracer.constant(array, element, here(), space)
 
     def shared_identity_matrix(self, n=128, dtype="uint8", dst=None, **_):
-        matrix = self.shared_constant(np.eye(int(n), dtype=np.float32), dtype)
+        # The second generation has it on the chip.
+        space = "sbuf" if self.modern and dst is None else "hbm"
+        matrix = self.shared_constant(np.eye(int(n), dtype=np.float32), dtype, space)
         if dst is None:
             return matrix
         self.tracer.perform("dma_copy", True, (dst, matrix))

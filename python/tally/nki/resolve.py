@@ -146,7 +146,7 @@ class Resolver:
     def __init__(self, recorder, constant=()):
         self.recorder, self.used = recorder, {}
         self.constant = {id(node) for node in constant}
-        self.written_out = 0  # iterations
+        self.written_out = {}  # iterations, by loop
 
     def kernel(self, block):
         numbers = [Linear(number) for number in block.numbers]
@@ -202,7 +202,8 @@ class Resolver:
             around = positions[-1]  # one of a group of iterations
             here = Position(node.loop, around.index.plus(index), around.count.plus(index))
             return self._body(node.body, numbers, positions[:-1] + (here,))
-        self.written_out += bool(node.body.nodes)
+        if node.body.nodes:
+            self.written_out[node.loop] = self.written_out.get(node.loop, 0) + 1
         before = positions[-1].count.times(node.trips) if positions else Linear()
         here = Position(node.loop, index, before.plus(index))
         return self._body(node.body, numbers, positions + (here,))

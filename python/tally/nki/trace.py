@@ -93,13 +93,19 @@ def place_of_function(function):
 
 def _run(tracer, path, kernel, arguments, root):
     """Loads the file and runs the kernel; gives its function."""
-    recorder = tracer.recorder
-    with source.guarded(offered(tracer), hooks(recorder), root) as finder:
+    recorder, running = tracer.recorder, []
+
+    def launch(kernel, args, kwargs):
+        """Kernels that the file itself calls when it is loaded do not run."""
+        return kernel.function(*args, **kwargs) if running else None
+
+    with source.guarded(offered(tracer, launch), hooks(recorder), root) as finder:
         function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
         place = place_of_function(function)
         given = {key: tracer.input(key, value.array, value.element, place)
                  if isinstance(value, Tensor) else value for key, value in arguments.items()}
         _check_arguments(function, given, place)
+        running.append(function)
         call(function, given, root)
     return function
 
@@ -114,7 +120,8 @@ def _result(tracer, block, name, ring, only_run):
         if tying(nodes):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
             constant = kernel_document(name, recorder, plain, ring)[0]
-        summary.program, summary.written_out = _program(tracer), resolver.written_out
+        summary.program, summary.apart = _program(tracer), [
+            (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),

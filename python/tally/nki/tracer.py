@@ -98,14 +98,14 @@ class Tracer:
         view.memory.first = view.memory.data
         return view
 
-    def constant(self, array, element, place):
+    def constant(self, array, element, place, space="hbm"):
         """An input that is the same wherever the kernel asks for it."""
         array = np.ascontiguousarray(element.fit(array), element.dtype)
-        key = place, element.name, array.shape, array.tobytes()
+        key = place, space, element.name, array.shape, array.tobytes()
         if key not in self.constants:
-            family = self.recorder.family_outside(f"constant_{len(self.inputs)}", array.shape, element, "hbm", place,
+            family = self.recorder.family_outside(f"constant_{len(self.inputs)}", array.shape, element, space, place,
                                                   array.nbytes)
-            memory = self.constants[key] = Memory(array.shape, element, "hbm", True, family, (), self, array)
+            memory = self.constants[key] = Memory(array.shape, element, space, True, family, (), self, array)
             memory.known, memory.first = False, memory.data
             self.inputs.append(memory)
         return whole(self.constants[key])
@@ -200,6 +200,10 @@ class Tracer:
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
+        _check_chip(row, reads, targets)
+        given = call.given if limits is None else [limited(view, call.first.shape, limits) for view in call.given]
+        for view in [*given, *targets]:
+            view.check_grids()
         self._regroup(reads, targets)
         values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
@@ -456,7 +460,7 @@ class Tracer:
         if dst.shape != value.shape:
             refuse(f"a result of shape {list(value.shape)} under a mask is assigned to a tile of shape {list(dst.shape)}; "
                    "use one shape for both")
-        return made, dst._with(dst.offset, made.shape, dst.strides)
+        return made, dst.first_of(made.shape)
 
     def _made(self, value):
         """The part of a new tile that its only operation has written, None if there is none or the view is not all of it."""
@@ -546,6 +550,25 @@ class Tracer:
         self.last = None
 
 
+_PARTITIONS = 128  # of the chip's memories
+_TO_HBM = (*DMA, "sendrecv", "core_barrier")
+
+
+def _check_chip(row, reads, targets):
+    """What the device cannot do, wherever its tiles are."""
+    for view in [*reads, *targets]:
+        on_chip = view.memory.space != "hbm"
+        if not on_chip and row.name not in _TO_HBM:
+            refuse(f"'{row.name}' of '{view.name}', which is in HBM; engines compute on tiles in sbuf and psum, so copy it "
+                   "there first, by 'dma_copy' or 'nl.load'")
+        if on_chip and row.name != "memset" and view.shape[:1] > (_PARTITIONS,):
+            refuse(f"'{row.name}' of a tile of {view.shape[0]} partitions, {view!r}; the chip has {_PARTITIONS}: loop over blocks "
+                   "of rows, or put some of them in another axis")
+    if row.name in PRODUCTS and targets[0].memory.space != "psum":
+        refuse(f"'{row.name}' writes to '{targets[0].name}', which is in {targets[0].memory.space}; products are made in psum: "
+               "give it a tile there, and copy that")
+
+
 _MOST_ROWS = 2**24  # an index is an f32
 
 
@@ -585,7 +608,7 @@ def _limited_result(view, expression, shape, limits):
     kept = [m for axis, m in enumerate(limits) if axis not in gone]
     have = [n for axis, n in enumerate(shape) if axis not in gone]
     if list(view.shape) == have:
-        return view._with(view.offset, kept, view.strides)
+        return view.first_of(kept)
     if view.shape[:len(have)] == tuple(have):
-        return view._with(view.offset, kept + list(view.shape[len(have):]), view.strides)
+        return view.first_of(kept + list(view.shape[len(have):]))
     refuse(f"a mask on a tile of shape {list(shape)} and a result of shape {list(view.shape)}")

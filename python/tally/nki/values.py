@@ -175,8 +175,8 @@ def limited(view, shape, limits):
     """The part of a tile that a mask lets through; a column stays."""
     if view.shape != shape:
         lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
-        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
-    return view._with(view.offset, limits, view.strides)
+        return view.first_of(lead + list(view.shape[len(lead):]))
+    return view.first_of(limits)
 
 
 class Pattern(NamedTuple):
@@ -260,8 +260,7 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "base", "unit", "wide", "narrow")
-    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
+                 "base", "unit", "wide", "narrow", "grids")
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
@@ -270,6 +269,7 @@ class View:
         self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
         self.outside = None  # of scattered elements: which have no place in the memory
+        self.grids = ()  # of index grids, that a mask may still limit: first index, factor along each axis, extent
 
     # What kernels ask of a tensor.
     dtype = property(lambda self: self.other or self.memory.element)
@@ -363,6 +363,20 @@ class View:
         made.base = self.base + offset - self.offset
         return made
 
+    def first_of(self, shape):
+        """The first elements along each axis."""
+        made = self._with(self.offset, shape, self.strides)
+        made.grids = self.grids
+        return made
+
+    def check_grids(self):
+        """Indices of grids are inside their axes, now that masks have had their say."""
+        for first, factors, extent in self.grids:
+            ends = [factor * (count - 1) for factor, count in zip(factors, self.shape)]
+            low, high = first + sum(end for end in ends if end < 0), first + sum(end for end in ends if end > 0)
+            if low < 0 or high >= extent:
+                refuse(f"index grids from {low} to {high} on an axis of {extent} of '{self.name}'; leave the rest out by 'mask='")
+
     def __getitem__(self, index):
         return indexed(self, index if isinstance(index, tuple) else (index,))
 
@@ -373,6 +387,27 @@ class View:
         """An edge of the kernel's own, of the instruction whose result this is."""
         self.memory.tracer.recorder.obstacle("an edge by 'depends_on': order follows from data alone")
         return self
+
+    # ---- What Python and NumPy ask for, and cannot have
+
+    def _refused(self, what):
+        refuse(f"{what} of the tensor '{self.name}': its numbers are not known before the kernel runs; compute on the device, "
+               "with 'nki.language' or 'nki.isa', or load a number into a register")
+
+    def __int__(self):
+        self._refused("a Python number")
+
+    __float__ = __int__
+
+    def __array__(self, *_, **__):
+        self._refused("an array of NumPy")
+
+    def __array_ufunc__(self, function, method, *inputs, **_):
+        """NumPy's numbers leave arithmetic with tiles to us."""
+        turned = _TURNED.get(function.__name__)
+        if turned is None or method != "__call__" or inputs[1] is not self:
+            self._refused(f"NumPy's '{function.__name__}'")
+        return getattr(self, turned)(inputs[0])
 
     # ---- Operators, each an instruction
 
@@ -611,6 +646,10 @@ class View:
         return [View(self.memory, self.offset // self.narrow, (*self.shape[:-1], self.shape[-1] // self.narrow),
                      (*(stride // self.narrow for stride in others), 1))], None
 
+
+# Methods of the right operand, by NumPy's names of the operators.
+_TURNED = {"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__", "true_divide": "__rtruediv__",
+           "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__"}
 
 # Which element types may be looked at as which, by their bits.
 _VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
@@ -869,7 +908,9 @@ def _range(part, extent):
         start, known = _number_of(part.start)
         count, step = int(part.size), 1
     else:
-        step = int(part.step or 1)
+        step = int(1 if part.step is None else part.step)
+        if step < 1:
+            refuse(f"a slice with a step of {step}; it is at least 1")
         start, known = _number_of(part.start if part.start is not None else 0)
         stop, _ = _number_of(part.stop if part.stop is not None else extent)
         if known is None:
@@ -882,7 +923,7 @@ def _range(part, extent):
 
 def _at_grids(view, index):
     """Index grids, as NumPy has them: their axes first, then those of slices."""
-    grids, rest, offset, axis = [], [], view.offset, 0
+    grids, extents_of, rest, offset, axis = [], [], [], view.offset, 0
     for i in index:
         if i is None:
             refuse("None together with index grids")
@@ -891,8 +932,10 @@ def _at_grids(view, index):
             grid = affine_grid(i)
             grids.append((grid if grid is not None else refuse(
                 "indices that are not affine in their place; gather with 'ap' and 'vector_offset'"), stride))
+            extents_of.append(extent)
         elif isinstance(i, Grid):
             grids.append((i, stride))
+            extents_of.append(extent)
         elif isinstance(i, (slice, DynamicSlice)):
             start, count, step, _ = _range(i, extent)
             rest.append((len(grids), count, stride * step))
@@ -911,7 +954,10 @@ def _at_grids(view, index):
     before = [(n, s) for place, n, s in rest if place == 0]
     behind = [(n, s) for place, n, s in rest if place > 0]
     axes = before + list(zip(shape, strides)) + behind
-    return view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+    made = view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+    made.grids = tuple((grid.first, (0,) * len(before) + grid._padded(rank)[1], extent) for grid, extent in zip(
+        (grid for grid, _ in grids), extents_of))
+    return made
 
 
 # ---- Registers ------------------------------------------------------------------------------

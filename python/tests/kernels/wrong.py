@@ -7,6 +7,7 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 import nosuchmodule
+import numpy as np
 
 
 @nki.jit
@@ -81,3 +82,70 @@ def disturbs(x):
 @nki.jit
 def nothing(x):
     return x
+
+
+@nki.jit
+def in_hbm(x):
+    nisa.tensor_tensor(dst=x, data1=x, data2=x, op=nl.add)
+
+
+@nki.jit
+def too_tall(x):
+    tile = nl.ndarray((2 * x.shape[0], 4), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.activation(dst=tile, op=nl.exp, data=tile)
+
+
+@nki.jit
+def product_in_sbuf(x):
+    tile = nl.load(x)
+    total = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.nc_matmul(total, tile, tile)
+
+
+@nki.jit
+def too_wide(x):
+    tile = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.sbuf)
+    total = nl.ndarray((128, 1024), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(total, nl.load(x), tile)
+
+
+@nki.jit
+def lacks_a_tile(x):
+    tile = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile)
+
+
+@nki.jit
+def lacks_an_operator(x):
+    tile = nl.load(x)
+    nisa.tensor_tensor(tile, tile, tile)
+
+
+@nki.jit
+def of_numpy(x):
+    return np.exp(nl.load(x))
+
+
+@nki.jit
+def as_number(x):
+    tile = nl.load(x)
+    return range(int(tile[0:1, 0:1]))
+
+
+@nki.jit
+def as_array(x):
+    return np.asarray(nl.load(x))
+
+
+@nki.jit
+def backwards(x):
+    return nl.load(x)[:, ::-1]
+
+
+@nki.jit
+def mask_of_another_axis(x):
+    """Three blocks of 64 rows and 60 columns: the last one goes on in the next row."""
+    row, column = nl.mgrid[0:64, 0:60]
+    out = nl.ndarray((64, 180), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(3):
+        nl.store(out[row, 60 * i + column], nl.load(x[row, 60 * i + column], mask=(row < 63)))

@@ -7,7 +7,7 @@ keywords are lists with the names of parameters; a keyword that is a function of
 lightest sets go first, of each member of an enumeration one before all others. Those that call themselves negative
 are left out.
 
-A parameter that no mark gives is a fixture: that of the file if it is simple, or the member for trn2 if it is
+A parameter that no mark gives is a fixture: that of the test's class or file, or the member for trn2 if it is
 annotated with an enumeration (for trn3, if the test is skipped on trn2). Otherwise it is a Blank, which looks at
 what it is handed (recorder.py).
 
@@ -162,19 +162,26 @@ def _called(function, module, given, handed, target):
     for name in names:
         if name not in given and name not in optional:
             annotation = inspect.signature(function).parameters[name].annotation
-            given = {**given, name: _fixture(module, name, annotation, handed, target)}
+            owners = [getattr(function, "__self__", None), module]
+            given = {**given, name: _fixture(owners, name, annotation, handed, target)}
     function(**given)
 
 
-def _fixture(module, name, annotation, handed, target):
+def _fixture(owners, name, annotation, handed, target):
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return next((member for member in annotation if target in (member.name.lower(), member.value)),
                     next(iter(annotation)))
-    found = getattr(module, name, None)
-    if getattr(found, "is_fixture", False) and not inspect.signature(found).parameters:
-        value = found()
-        return next(value) if inspect.isgenerator(value) else value
-    return Blank(handed)
+    found = next(filter(None, (_own_fixture(owner, name) for owner in owners)), None)
+    if found is None:
+        return Blank(handed)
+    value = found(**{needed: _fixture(owners, needed, parameter.annotation, handed, target)
+                     for needed, parameter in inspect.signature(found).parameters.items()})
+    return next(value) if inspect.isgenerator(value) else value
+
+
+def _own_fixture(owner, name):
+    found = getattr(owner, name, None)
+    return found if getattr(found, "is_fixture", False) else None
 
 
 def _conftests(path, root):

@@ -90,25 +90,31 @@ def _dependences(tally):
 
 
 def _race(tally):
+    """Of per-loop code, or if there is none, as where it needs more semaphores than there are, of auto code."""
     found, why = tally.document("check", "--race", trips=False)
     if found is None:
-        return not_run(why)
+        found, _ = tally.document("check", "--race", "--sync=auto", trips=False)
+        if found is None:
+            return not_run(why)
+        why = f"of 'auto' code, since there is no other: {why}"
     check = found["checks"][0]
-    return {"state": check["verdict"], "reason": check["race"]["reason"] or ""}
+    return {"state": check["verdict"], "reason": "; ".join(filter(None, (why, check["race"]["reason"])))}
 
 
 def _data(tally, obstacles):
     """Whether the simulator's data equal NumPy's in the trace, under every strategy that there is for the kernel."""
-    worst, run = None, []
+    worst, run, missed = None, [], None
     for strategy in DATA_STRATEGIES:
         found = _data_under(strategy, tally, obstacles)
-        if found["state"] == "not run" and run:
-            continue  # as unrolled code with trips that a run decides
+        told = {**found, "reason": f"{found.get('reason', '')} (under '{strategy}')"}
+        if found["state"] == "not run":  # as unrolled code with trips that a run decides
+            missed = missed or told
+            continue
         if found["state"] != "yes":
-            return {**found, "reason": f"{found['reason']} (under '{strategy}')"}
+            return told
         run.append(strategy)
         worst = found if worst is None or found["error"] > worst["error"] else worst
-    return {**worst, "strategies": run}
+    return {**worst, "strategies": run} if run else missed
 
 
 def _data_under(strategy, tally, obstacles):
@@ -117,17 +123,21 @@ def _data_under(strategy, tally, obstacles):
                              unrolled=strategy == "unrolled")
     if status is None:
         return not_run(text)
-    worst, kinds = 0.0, _kinds(tally.folder)
+    worst, kinds, numbers = 0.0, _kinds(tally.folder), 0
     for name in sorted(os.listdir(os.path.join(tally.folder, "want"))):
         path = os.path.join(tally.folder, "out", name)
         if not os.path.exists(path):
             return _not_followed(obstacles) or not_run(_first_line(text))
         got = stored(kinds[name.removesuffix(".npy")], np.load(path))
-        error, missing = _error(got, np.load(os.path.join(tally.folder, "want", name)))
+        want = np.load(os.path.join(tally.folder, "want", name))
+        numbers += int((want == want).sum())
+        error, missing = _error(got, want)
         if missing:
             return _not_followed(obstacles) or {
                 "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
         worst = max(worst, error)
+    if not numbers:
+        return not_run("NumPy has no number in its results")
     allowed = max(_TOLERANCE.get(kind, 1e-5) for kind in kinds.values())
     if not worst <= allowed:
         return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,

@@ -26,9 +26,18 @@ def test_without_reference():
     compared_later(np.zeros((32, 32), np.float32))
 
 
-def test_with_reference():
-    x = np.random.rand(64, 32).astype(np.float32)
-    np.testing.assert_array_equal(nki.simulate(compared_later)(x), x)
+@pytest.fixture
+def rows():
+    yield 64
+
+
+class TestWithReference:
+    @pytest.fixture
+    def numbers(self, rows):
+        return np.random.rand(rows, 32).astype(np.float32)
+
+    def test_with_reference(self, numbers):
+        np.testing.assert_array_equal(nki.simulate(compared_later)(numbers), numbers)
 
 
 class Which(enum.Enum):
