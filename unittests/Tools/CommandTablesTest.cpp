@@ -327,7 +327,7 @@ TEST(BenchTablesTest, jsonHasWhatWasMeasured) {
 
 TEST(BenchTablesTest, textHasATableForEachKernel) {
   EXPECT_EQ(renderBench(benchRows(), "text"),
-            "k: 1 loop, offsets 0, 2; trips i=4\n"
+            "k: 1 loop, distances 0, 2; trips i=4\n"
             "  strategy              latency          ns     bytes  regs  semas    waits   waiting "
             "ns   control ns\n"
             "  per-loop                0.500        1500       640     3      4        5           "
@@ -335,7 +335,7 @@ TEST(BenchTablesTest, textHasATableForEachKernel) {
             "  ideal                       -        1000         -     -      -        -           "
             " 0            0\n"
             "\n"
-            "l: 0 loops, offsets \n"
+            "l: 0 loops, distances \n"
             "  strategy              latency          ns     bytes  regs  semas    waits   waiting "
             "ns   control ns\n"
             "  unrolled                    -           -         -     -      -        -           "
