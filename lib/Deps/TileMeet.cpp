@@ -281,8 +281,8 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
   return all;
 }
 
-/// The same for lengths that are no constants.
-std::string overText(const Stretches &x, const Stretches &y) {
+/// That two stretches meet, if their lengths are not both constants.
+std::string overlapText(const Stretches &x, const Stretches &y) {
   std::string ofX = TileText::textOf(x.first), ofY = TileText::textOf(y.first);
   return fmt::format("{} and {}", isBefore(ofX, ofY, TileText::textOf(y.length)),
                      isBefore(ofY, ofX, TileText::textOf(x.length)));
@@ -297,7 +297,7 @@ std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c
       variables.empty() ? "" : fmt::format("exists {} : ", fmt::join(variables, ", "));
   bool areConstant = x.length.text.empty() && y.length.text.empty();
   std::string meet = areConstant ? apartText(x.first, x.length.constant, y.first, y.length.constant)
-                                 : overText(x, y);
+                                 : overlapText(x, y);
   return fmt::format("({}{}{}{})", exists, x.ranges, y.ranges, meet);
 }
 

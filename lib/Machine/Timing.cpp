@@ -147,15 +147,24 @@ static std::optional<Operation::Size> takeSize(std::string_view &text) {
   return size;
 }
 
-/// Sizes that are times; the others are mere numbers.
-static constexpr std::array<std::string_view, 3> timeSizes{"interval", "duration", "issue"};
+/// Sizes that are times, and what they take the place of; the others are mere numbers.
+static constexpr std::array<std::pair<std::string_view, Tick InstrCost::*>, 3> timeSizes{
+    {{"interval", &InstrCost::interval},
+     {"duration", &InstrCost::duration},
+     {"issue", &InstrCost::issue}}};
+
+/// The time that a size gives; null if it is a mere number.
+static Tick InstrCost::*timeGivenBy(std::string_view size) {
+  const auto *found = std::ranges::find(timeSizes, size, &decltype(timeSizes)::value_type::first);
+  return found != timeSizes.end() ? found->second : nullptr;
+}
 
 /// What is wrong with the unit of a size; empty if nothing is.
 static std::string unitProblem(const Operation::Size &size) {
   if (size.unit.empty()) {
     return "";
   }
-  if (std::ranges::find(timeSizes, size.name) == timeSizes.end()) {
+  if (!timeGivenBy(size.name)) {
     return fmt::format("'{}' is a number in digits, and '{}' follows it", size.name, size.unit);
   }
   const Unit *unit = unitOf(size.unit);
@@ -511,16 +520,12 @@ private:
 
   void overrides(InstrCost &cost) const {
     for (const Operation::Size &size : operation.sizes) {
-      Tick *field = size.name == "interval"   ? &cost.interval
-                    : size.name == "duration" ? &cost.duration
-                    : size.name == "issue"    ? &cost.issue
-                                              : nullptr;
-      if (field) {
+      if (Tick InstrCost::*field = timeGivenBy(size.name)) {
         asked.insert(size.name);
         Parameter given;
         given.name = size.name;
         given.unit = size.unit.empty() ? "cycles" : size.unit;
-        *field = ticks(given, size.number);
+        cost.*field = ticks(given, size.number);
       }
     }
   }

@@ -216,8 +216,11 @@ int CompileCommand::run() const {
   bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}, session) +
                                                   againText(commandOf(session)));
   if (!output.empty() || !listing) {
-    written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));
-    noteChoice(session);
+    bool isThere = writeOutput(output.empty() ? "-" : output, resultText(session, kernels));
+    written &= isThere;
+    if (isThere) {
+      noteChoice(session);
+    }
   }
   return written ? verdict : Exit::Undecided;
 }

@@ -349,24 +349,42 @@ TEST(ArenaTest, namedBuffers) {
   EXPECT_LT(extractor.extract(kernel, {true}).deps.size(), 12 * count);
 }
 
+/// Two loops around what two engines do.
+struct TwoLoops {
+  KernelBuilder b{"k"};
+  const QueueId queues[2] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+
+  TwoLoops() {
+    b.beginLoop("A", b.value("n"));
+    b.beginLoop("B", b.value("m"));
+  }
+
+  void add(const std::string &name, uint32_t queue, AccessKind kind, BufferId buffer,
+           const std::string &tile) {
+    b.instr(name, queues[queue]);
+    b.access(kind, buffer, tile);
+  }
+
+  Kernel finish() {
+    b.endLoop();
+    b.endLoop();
+    return b.finish();
+  }
+};
+
 /// Tiles of which nothing is known but that they are equal within an iteration.
 TEST(EqualTextTest, bodiesHaveFewDependences) {
   constexpr uint32_t count = 300;
   for (const char *tile : {"X[A, B]", "X[15 - A, 0]", "X[A floordiv 2, 0]", "X[(A + B) mod 4, 0]",
                            "X[total(B) mod 3, 0]", "X[$t:4, 0]", "X if A > 0", "X[@]"}) {
-    KernelBuilder b("k");
-    QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+    TwoLoops loops;
     const uint64_t shape[] = {64, 64};
-    BufferId buffer = b.buffer("X", shape);
-    b.beginLoop("A", b.value("n"));
-    b.beginLoop("B", b.value("m"));
+    BufferId buffer = loops.b.buffer("X", shape);
     for (uint32_t i = 0; i < count; ++i) {
-      b.instr(fmt::format("i{}", i), queues[i % 2]);
-      b.access(i % 3 == 0 ? AccessKind::Write : AccessKind::Read, buffer, tile);
+      AccessKind kind = i % 3 == 0 ? AccessKind::Write : AccessKind::Read;
+      loops.add(fmt::format("i{}", i), i % 2, kind, buffer, tile);
     }
-    b.endLoop();
-    b.endLoop();
-    Kernel kernel = b.finish();
+    Kernel kernel = loops.finish();
     Extractor extractor;
     EXPECT_LT(extractor.extract(kernel, {true}).deps.size(), 3 * count) << tile;
   }
@@ -374,23 +392,16 @@ TEST(EqualTextTest, bodiesHaveFewDependences) {
 
 /// However a tile writes an offset that its ring goes around: equal places are one question.
 TEST(EqualTextTest, offsetsAreReduced) {
-  KernelBuilder b("k");
-  QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+  TwoLoops loops;
   const uint64_t shape[] = {64};
-  b.beginLoop("A", b.value("n"));
-  b.beginLoop("B", b.value("m"));
   for (uint32_t i = 0; i < 100; ++i) {
-    BufferId buffer = b.buffer(fmt::format("X{}", i), shape);
+    BufferId buffer = loops.b.buffer(fmt::format("X{}", i), shape);
     const char *forms[] = {"X{}[(A + B + {}) mod 2]", "X{}[(A + B + {}) floordiv 2]"};
     std::string tile = fmt::format(fmt::runtime(forms[i % 2]), i, i);
-    b.instr(fmt::format("w{}", i), queues[0]);
-    b.access(AccessKind::Write, buffer, tile);
-    b.instr(fmt::format("r{}", i), queues[1]);
-    b.access(AccessKind::Read, buffer, tile);
+    loops.add(fmt::format("w{}", i), 0, AccessKind::Write, buffer, tile);
+    loops.add(fmt::format("r{}", i), 1, AccessKind::Read, buffer, tile);
   }
-  b.endLoop();
-  b.endLoop();
-  Kernel kernel = b.finish();
+  Kernel kernel = loops.finish();
   Extractor extractor;
   Extraction found = extractor.extract(kernel, {.queueOverlap = true, .mostQuestions = 12});
   EXPECT_EQ(extractor.numUndecided(), 0u);
@@ -398,21 +409,15 @@ TEST(EqualTextTest, offsetsAreReduced) {
 
 /// Buffers that lie over one another in part: pairs that lie alike are one question, wherever.
 TEST(EqualTextTest, sharedMemoryIsReduced) {
-  constexpr uint64_t count = 32;
-  KernelBuilder b("k");
-  QueueId queues[] = {b.queueOf(b.engine("e0")), b.queueOf(b.engine("e1"))};
+  constexpr uint32_t count = 32;
+  TwoLoops loops;
   const uint64_t shape[] = {2, 64};
-  b.beginLoop("A", b.value("n"));
-  b.beginLoop("B", b.value("m"));
-  for (uint64_t i = 0; i < count; ++i) {
-    BufferId buffer = b.buffer(fmt::format("X{}", i), shape, "sbuf", "f32", 384 * i);
+  for (uint32_t i = 0; i < count; ++i) {
+    BufferId buffer = loops.b.buffer(fmt::format("X{}", i), shape, "sbuf", "f32", 384 * i);
     std::string tile = fmt::format("X{}[{} mod 2, 0:{}]", i, i % 2 ? "A" : "B", i % 2 ? 64 : 32);
-    b.instr(fmt::format("w{}", i), queues[i % 2]);
-    b.access(AccessKind::Write, buffer, tile);
+    loops.add(fmt::format("w{}", i), i % 2, AccessKind::Write, buffer, tile);
   }
-  b.endLoop();
-  b.endLoop();
-  Kernel kernel = b.finish();
+  Kernel kernel = loops.finish();
   Extractor extractor;
   Extraction found = extractor.extract(kernel, {.queueOverlap = true, .mostQuestions = 8});
   EXPECT_EQ(extractor.numUndecided(), 0u);

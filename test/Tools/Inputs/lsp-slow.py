@@ -6,17 +6,9 @@ import time
 
 import lsp_client
 from lsp_client import BEGIN, END, asked, changed, opened
+from slow_deps import kernel
 
 URI = "file:///slow.mlir"
-
-
-def kernel(size):
-    lines = ['tally.kernel @slow {', '  tally.engine "a"', '  tally.engine "b"',
-             '  tally.buffer "X" shape [100000]', '  tally.loop "A" trips "n" {', '    tally.loop "B" trips "m" {']
-    for i in range(size):
-        tile = f"X[(A*{i + 3} + B*{2 * i + 1}) mod {1000 + 7 * i}]"
-        lines.append(f'      tally.instr "i{i}" on "{"ab"[i % 2]}" {"reads" if i % 3 else "writes"} ["{tile}"]')
-    return "\n".join(lines + ["    }", "  }", "}", ""])
 
 
 def messages(found):
