@@ -210,7 +210,7 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual((measure._race(tally)["state"], measure._data(tally, [])["state"]), ("not run", "not run"))
 
     def test_without_numbers(self):
-        """Results that are no numbers agree with nothing."""
+        """A result without a number agrees with nothing."""
         row = self.rows["add"]
         folder = self.folder / "none"
         shutil.copytree(self.folder / "out" / row["folder"], folder)
