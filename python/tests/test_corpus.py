@@ -57,11 +57,12 @@ class CorpusTest(unittest.TestCase):
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
                                                     "chosen_by_a_member", "taken_in_turn", "other_part",
-                                                    "with_a_broken_reference", "kept_above"]))
+                                                    "with_a_broken_reference", "kept_above",
+                                                    "rows_in_turn"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (28, 20))
-        self.assertEqual(found["reference"], {"agrees": 17, "differs": 1, "not compared": 2})
+        self.assertEqual((found["kernels"], found["traced"]), (29, 21))
+        self.assertEqual(found["reference"], {"agrees": 18, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -81,11 +82,14 @@ class CorpusTest(unittest.TestCase):
         if tally_program():
             self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
         # What the other one wrote over known numbers is brought when it is read, twice; in a dynamic loop, always.
-        for name, operations in (("taken_in_turn", 11), ("kept_above", 16)):
+        for name, operations in (("taken_in_turn", 11), ("kept_above", 16),
+                                 ("rows_in_turn", 27)):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["operations"]), ("agrees", operations))
             if tally_program():
                 self.assertEqual((row["race"]["state"], row["data"]["state"]), ("yes", "yes"))
+        # What the other core may have written is brought in each turn, so five turns are one loop.
+        self.assertEqual(self.rows["rows_in_turn"]["instructions"], 7)
         self.assertIn("program 0 waits for a message from program 1", self.rows["stuck"]["problem"]["text"])
 
     def test_smallest_call(self):
@@ -210,7 +214,7 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual((measure._race(tally)["state"], measure._data(tally, [])["state"]), ("not run", "not run"))
 
     def test_without_numbers(self):
-        """A result that is not a number agrees with nothing."""
+        """A result without a number agrees with nothing."""
         row = self.rows["add"]
         folder = self.folder / "none"
         shutil.copytree(self.folder / "out" / row["folder"], folder)
@@ -234,7 +238,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 28)
+        self.assertEqual(progress.count(": kept"), 29)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -252,7 +256,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (27, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (28, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

@@ -216,6 +216,10 @@ class FirstGenerationTest(KernelTest):
                  np.broadcast_to((x > -1).all(1, keepdims=True), x.shape)]
         self.check(trace("first", "named", x=x, weight=weight), {"out": np.stack(wants)})
 
+    def test_of_columns(self):
+        x = support.random(128, 24)
+        self.check(trace("first", "of_columns", x=x), {"out": np.stack([x.sum(0), x.sum(0)])})
+
     def test_band(self):
         x = support.random(16, 12)
         row, column = np.indices(x.shape)
@@ -784,6 +788,7 @@ class RefusalTest(unittest.TestCase):
                 ("as_number", "range(int(", "a Python number of the tensor 'tile'"),
                 ("as_array", "np.asarray", "an array of NumPy of the tensor"),
                 ("mask_of_another_axis", "nl.load(x[row", "index grids from 120 to 179 on an axis of 128 of 'x'; leave the rest"),
+                ("over_partitions", "axis=0", "'tensor_reduce' over axis 0"),
                 ("backwards", "::-1", "a step of -1")]:
             self.refused(text, line=line, kernel=kernel)
 

@@ -241,11 +241,16 @@ def _exponential(call):
 
 def _tensor_reduce(call):
     axes = call.axis if isinstance(call.axis, (tuple, list)) else (call.axis,)
+    if any(int(axis) % call.data.ndim == 0 for axis in axes):
+        raise Refusal(f"'{call.row.name}' over axis 0 of {call.data!r}, its partitions, which this engine cannot take together; use "
+                      "'tensor_partition_reduce', or a product with a tile of ones")
     x = Reduce(find_reduction(call.op), call.read(call.data), tuple(map(int, axes)), call.data.ndim)
     return [(call.dst, Apply(OPERATORS["negative"], x) if call.negate else x)]
 
 
 def _partition_reduce(call):
+    if call.dst is None:
+        call.arguments["shape"] = (1, *call.data.shape[1:])
     return [(call.dst, Reduce(find_reduction(call.op), call.read(call.data), (0,), call.data.ndim))]
 
 

@@ -46,8 +46,8 @@ class Own:
         self.written[view.places()] = False
 
     def is_stale(self, view, always):
-        """Whether a message has to bring what is read now; in a dynamic loop, where all iterations do the same, it
-        always does if others have written."""
+        """Whether a message has to bring what is read now. It `always` does, if others have written, where another answer
+        in the next iteration would come from the inputs: in a dynamic loop, and at an address from memory."""
         if not self.shared.writers - {self.rank}:
             return False
         self._begin()

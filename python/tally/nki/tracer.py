@@ -140,7 +140,7 @@ class Tracer:
         own = view.memory.own
         if own is None or self.recorder.interner.only_run or view.leaves():
             return
-        if own.is_stale(view, self.recorder.is_dynamic):
+        if own.is_stale(view, self.recorder.is_dynamic or view.unknown):
             message = self.messages.add(np.array(view.once().read()), view.dtype)
             self.perform("core_barrier", True, (), dict(dst=view.once(), received=message))
             own.take(view)

@@ -204,3 +204,13 @@ def band(x):
     nl.store(out[0], nisa.affine_select(pred=near, on_true_tile=nl.load(x), on_false_value=-1.0))
     nl.store(out[1], nl.copy(nisa.iota(3 * row - column + 2, dtype=nl.int32), dtype=nl.float32))
     return out
+
+
+@nki.jit
+def of_columns(x):
+    """Sums over partitions, by gpsimd and by a product with ones."""
+    out = nl.ndarray((2, x.shape[1]), dtype=nl.float32, buffer=nl.shared_hbm)
+    tile, ones = nl.load(x), nl.ones((x.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
+    nl.store(out[0:1], nisa.tensor_partition_reduce(np.add, tile))
+    nl.store(out[1:2], nl.copy(nl.matmul(ones, tile, transpose_x=True)))
+    return out

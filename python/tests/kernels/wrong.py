@@ -149,3 +149,8 @@ def mask_of_another_axis(x):
     out = nl.ndarray((64, 180), dtype=x.dtype, buffer=nl.shared_hbm)
     for i in range(3):
         nl.store(out[row, 60 * i + column], nl.load(x[row, 60 * i + column], mask=(row < 63)))
+
+
+@nki.jit
+def over_partitions(x):
+    return nl.sum(nl.load(x), axis=0)

@@ -5,7 +5,7 @@ import neuronxcc.nki as nki
 import numpy as np
 import pytest
 from kernels.first import square
-from kernels.second import add, exchanged, hangs, huge, kept_above, repeat, stuck, taken_in_turn, unknown
+from kernels.second import add, exchanged, hangs, huge, kept_above, repeat, rows_in_turn, stuck, taken_in_turn, unknown
 
 
 class Ask:
@@ -58,6 +58,16 @@ def test_kept_above(runner):
     x = np.random.rand(64, 32).astype(np.float32)
     runner.execute(Ask(kept_above, {"x": x, "count": np.full((1, 1), 3, np.int32)}, {"out": np.full((64, 32), 2)}, 1e-6,
                        cores=2))
+
+
+def test_rows_in_turn(runner):
+    """In turns 1 and 3, core 0 has rows that core 1 has written since; in the others it has not."""
+    x = np.random.rand(64, 32).astype(np.float32)
+    first, second = np.arange(0, 64, 4), np.arange(1, 64, 4)
+    rows = np.stack([np.stack(pair) for pair in ((first, second), (second, first), (second, first), (first, second),
+                                                 (first, second))])
+    runner.execute(Ask(rows_in_turn, {"x": x, "rows": rows[..., None].astype(np.int32)},
+                       {"out": x + 5 * np.isin(np.arange(64) % 4, (0, 1))[:, None]}, 1e-6, cores=2))
 
 
 def test_stuck():
