@@ -283,6 +283,7 @@ public:
         computed.evaluate(result.index);
       }
     }
+    std::vector<std::optional<Value>> moved = movedWholes();
     uint32_t tile = 0;
     for (size_t i = 0; i < compute.results.size(); ++i) {
       const ComputeResult &result = compute.results[i];
@@ -298,7 +299,7 @@ public:
         scatter(result, tile++);
         break;
       default:
-        storeResult(result.value, tile, adds(i, tile));
+        store(moved[i] ? *moved[i] : computed.value(result.value), tile, adds(i, tile));
         ++tile;
       }
     }
@@ -347,12 +348,26 @@ private:
     }
   }
 
-  /// Whole numbers that only change their place or format stay exact.
-  void storeResult(ComputeId id, uint32_t tile, bool isAdded) {
-    Format to = run.contents[effect.writes[tile].buffer()].format();
-    if (isAdded || !computed.readsWholes(id) || !isWhole(to)) {
-      return store(computed.value(id), tile, isAdded);
+  /// Whole numbers that only change their place or format stay exact. By result, if it is such.
+  std::vector<std::optional<Value>> movedWholes() {
+    const std::vector<ComputeResult> &results = effect.compute.results;
+    std::vector<std::optional<Value>> moved(results.size());
+    uint32_t tile = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].kind == ComputeResult::Kind::Keep) {
+        continue;
+      }
+      Format to = run.contents[effect.writes[tile].buffer()].format();
+      if (results[i].kind != ComputeResult::Kind::Scatter && !adds(i, tile) && isWhole(to) &&
+          computed.readsWholes(results[i].value)) {
+        moved[i] = movedWhole(results[i].value, to);
+      }
+      ++tile;
     }
+    return moved;
+  }
+
+  Value movedWhole(ComputeId id, Format to) {
     uint32_t read = effect.compute.nodes[id].read;
     Format from = run.contents[effect.reads[read].buffer()].format();
     Value wholes;
@@ -361,7 +376,7 @@ private:
       int64_t number = decodeWhole(from, static_cast<uint32_t>(wholes.whole(i)));
       wholes.setWhole(i, encodeWhole(to, number));
     }
-    store(wholes, tile, false);
+    return wholes;
   }
 
   void store(const Value &result, uint32_t tile, bool isAdded) {

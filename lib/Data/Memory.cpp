@@ -2,6 +2,7 @@
 
 #include "tally/Data/Memory.h"
 
+#include "Arithmetic.h"
 #include "Tiles.h"
 #include "tally/Model/Overlap.h"
 
@@ -14,6 +15,8 @@
 namespace tally {
 
 using namespace data;
+using arithmetic::decodeBF16;
+using arithmetic::encodeBF16;
 
 /// Decoding one or two bytes is looking them up.
 static const std::vector<float> &valuesOf(Format format) {
@@ -194,7 +197,8 @@ static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_
   }
 }
 
-Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxBytes) {
+IdVector<BufferId, Format> formatsOf(const Kernel &kernel, Diagnostics &diagnostics,
+                                     uint64_t maxBytes) {
   IdVector<BufferId, uint64_t> bytes(kernel.buffers.size(), 0);
   IdVector<BufferId, Format> formats(kernel.buffers.size(), Format::F32);
   uint64_t left = maxBytes;
@@ -218,11 +222,16 @@ Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxB
       diagnostics.error(buffer.where, fmt::format("with buffer '{}', memory is larger than the {} "
                                                   "bytes that are simulated",
                                                   kernel.text(buffer.name), maxBytes));
-      return {};
+      return formats;
     }
     left -= bytes[id];
   }
   checkOverlaps(kernel, bytes, diagnostics);
+  return formats;
+}
+
+Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxBytes) {
+  IdVector<BufferId, Format> formats = formatsOf(kernel, diagnostics, maxBytes);
   Memory memory(kernel.buffers.size());
   if (!diagnostics.hasErrors()) {
     for (BufferId id : kernel.buffers.ids()) {

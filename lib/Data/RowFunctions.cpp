@@ -1,41 +1,19 @@
 //===- RowFunctions.cpp - What is made of whole rows ----------------------===//
 //
-// Every operation is an f32 operation, rounded to nearest; nothing is fused. Sums have one order:
-// 16 partial sums, of the elements i, i + 16, ...; then these from first to last. All else goes
-// from the first element to the last.
+// Finds the rows, and joins their poison; Arithmetic.h has what is made of one row.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RowFunctions.h"
 
+#include "Arithmetic.h"
+
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <numeric>
 
 namespace tally::data::rows {
 namespace {
 
 using Row = std::span<const float>;
-
-float sumOf(Row row) {
-  std::array<float, 16> partial{};
-  size_t i = 0;
-  for (; i + partial.size() <= row.size(); i += partial.size()) {
-    for (size_t lane = 0; lane < partial.size(); ++lane) {
-      partial[lane] += row[i + lane];
-    }
-  }
-  for (size_t lane = 0; i + lane < row.size(); ++lane) {
-    partial[lane] += row[i + lane];
-  }
-  return std::accumulate(partial.begin(), partial.end(), 0.0F);
-}
-
-float productOf(Row row) {
-  return std::accumulate(row.begin(), row.end(), 1.0F, std::multiplies<>());
-}
 
 /// The rows of which a node makes one number each; `room` is for those that are not in one piece.
 const Value &rowsOf(const ComputeNode &node, const Value &value, Value &room, size_t &length) {
@@ -62,27 +40,12 @@ template <auto fn> void reduceRows(const ComputeNode &node, Operands in, Value &
   size_t length = 0;
   const Value &value = rowsOf(node, *in[0], room, length);
   for (size_t row = 0; row < result.data.size(); ++row) {
-    result.data[row] = fn(Row(value.data.data() + row * length, length));
+    result.data[row] = fn(value.data.data() + row * length, length);
   }
   for (size_t i = 0; i < value.poison.size(); ++i) {
     if (value.isPoison(i)) {
       result.makePoison(i / length);
     }
-  }
-}
-
-float combine(ComputeOp op, float x, float y) {
-  switch (op) {
-  case ComputeOp::Add:
-    return x + y;
-  case ComputeOp::Sub:
-    return x - y;
-  case ComputeOp::Mul:
-    return x * y;
-  case ComputeOp::Max:
-    return x < y ? y : x;
-  default:
-    return y < x ? y : x;
   }
 }
 
@@ -106,19 +69,18 @@ template <typename Visit> void eachRow(const Value &a, const Value &b, Value &re
   }
 }
 
-/// The first place in the row that holds the value and that no earlier value has; none: the end.
-size_t placeOf(Row row, float value, std::vector<uint8_t> &isTaken) {
-  size_t place = 0;
-  while (place < row.size() && (row[place] != value || isTaken[place] != 0)) {
-    ++place;
-  }
-  if (place < row.size()) {
-    isTaken[place] = 1;
-  }
-  return place;
-}
-
 } // namespace
+
+char signOf(uint64_t op) {
+  switch (static_cast<ComputeOp>(op)) {
+  case ComputeOp::Max:
+    return 'M';
+  case ComputeOp::Min:
+    return 'm';
+  default:
+    return toString(static_cast<ComputeOp>(op))[0];
+  }
+}
 
 /// The axes to the places that `order` gives them, outermost first.
 void permuteAxes(const Value &from, const std::vector<uint64_t> &order, Value &result) {
@@ -151,22 +113,22 @@ void permuteAxes(const Value &from, const std::vector<uint64_t> &order, Value &r
 }
 
 void sum(const ComputeNode &node, Operands in, Value &result) {
-  reduceRows<sumOf>(node, in, result);
+  reduceRows<arithmetic::rowSum>(node, in, result);
 }
 
 void product(const ComputeNode &node, Operands in, Value &result) {
-  reduceRows<productOf>(node, in, result);
+  reduceRows<arithmetic::rowProduct>(node, in, result);
 }
 
 void largest(const ComputeNode &node, Operands in, Value &result) {
-  reduceRows<[](Row row) { return *std::ranges::max_element(row); }>(node, in, result);
+  reduceRows<arithmetic::rowMax>(node, in, result);
 }
 
 void smallest(const ComputeNode &node, Operands in, Value &result) {
-  reduceRows<[](Row row) { return *std::ranges::min_element(row); }>(node, in, result);
+  reduceRows<arithmetic::rowMin>(node, in, result);
 }
 
-/// y := (y op a[i]) op b[i], along each row; poison from where it enters on.
+/// Poison from where it enters on.
 void scan(const ComputeNode &node, Operands in, Value &result) {
   Value a, b, first;
   Shape firsts = result.shape;
@@ -176,13 +138,12 @@ void scan(const ComputeNode &node, Operands in, Value &result) {
   spread(*in[2], firsts, first);
   size_t length = result.shape.back();
   for (size_t row = 0; row < first.data.size(); ++row) {
-    float y = first.data[row];
+    size_t from = row * length;
+    arithmetic::rowScan(signOf(node.list[0]), signOf(node.list[1]), a.data.data() + from,
+                        b.data.data() + from, first.data[row], length, result.data.data() + from);
     bool isPoison = first.isPoison(row);
-    for (size_t i = row * length; i < (row + 1) * length; ++i) {
-      y = combine(static_cast<ComputeOp>(node.list[0]), y, a.data[i]);
-      y = combine(static_cast<ComputeOp>(node.list[1]), y, b.data[i]);
+    for (size_t i = from; i < from + length; ++i) {
       isPoison = isPoison || a.isPoison(i) || b.isPoison(i);
-      result.data[i] = y;
       if (isPoison) {
         result.makePoison(i);
       }
@@ -190,36 +151,23 @@ void scan(const ComputeNode &node, Operands in, Value &result) {
   }
 }
 
-/// The largest first, equal ones in their order; NaN is less than any number.
 void top(const ComputeNode &, Operands in, Value &result) {
-  auto isLarger = [](float x, float y) { return x > y || (std::isnan(y) && !std::isnan(x)); };
   eachRow(*in[0], *in[0], result, [&](Row row, Row, std::span<float> largest) {
-    std::vector<float> sorted(row.begin(), row.end());
-    std::ranges::stable_sort(sorted, isLarger);
-    std::copy_n(sorted.begin(), largest.size(), largest.begin());
+    arithmetic::rowTop(row.data(), row.size(), largest.size(), largest.data());
   });
 }
 
 void find(const ComputeNode &, Operands in, Value &result) {
   eachRow(*in[0], *in[1], result, [&](Row row, Row values, std::span<float> places) {
-    std::vector<uint8_t> isTaken(row.size(), 0);
-    for (size_t i = 0; i < values.size(); ++i) {
-      size_t place = placeOf(row, values[i], isTaken);
-      places[i] = place < row.size() ? static_cast<float>(place) : -1;
-    }
+    arithmetic::rowFind(row.data(), row.size(), values.data(), values.size(), places.data());
   });
 }
 
 void replace(const ComputeNode &, Operands in, Value &result) {
   float with = in[2]->data[0];
   eachRow(*in[0], *in[1], result, [&](Row row, Row values, std::span<float> replaced) {
-    std::vector<uint8_t> isTaken(row.size(), 0);
-    for (float value : values) {
-      placeOf(row, value, isTaken);
-    }
-    for (size_t i = 0; i < row.size(); ++i) {
-      replaced[i] = isTaken[i] != 0 ? with : row[i];
-    }
+    arithmetic::rowReplace(row.data(), row.size(), values.data(), values.size(), with,
+                           replaced.data());
   });
   if (in[2]->isPoison(0)) {
     result.poison.assign(result.data.size(), 1);

@@ -23,6 +23,9 @@ void top(const ComputeNode &node, Operands in, Value &result);
 void find(const ComputeNode &node, Operands in, Value &result);
 void replace(const ComputeNode &node, Operands in, Value &result);
 
+/// The sign of an operation that `scan` goes on with, as in Arithmetic.h.
+char signOf(uint64_t op);
+
 /// The axes to the places that `order` gives them, outermost first.
 void permuteAxes(const Value &from, const std::vector<uint64_t> &order, Value &result);
 

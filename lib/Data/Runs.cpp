@@ -8,8 +8,7 @@
 
 namespace tally {
 
-/// Loops and dependences that leave open what the sequential run is.
-static void checkOrder(const Kernel &kernel, Diagnostics &diagnostics) {
+void checkSequential(const Kernel &kernel, Diagnostics &diagnostics) {
   for (const Loop &loop : kernel.loops) {
     if (!loop.uniform) {
       diagnostics.error(loop.where,
@@ -35,7 +34,7 @@ Runs::Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnost
            uint64_t maxRuns)
     : kernel(kernel), known(bindings.values().begin(), bindings.values().end()),
       counts(kernel.instrs.size(), 0), indicesOf(kernel.instrs.size()) {
-  checkOrder(kernel, diagnostics);
+  checkSequential(kernel, diagnostics);
   if (!diagnostics.hasErrors() && !walk(bindings, maxRuns)) {
     diagnostics.error(kernel.where,
                       fmt::format("kernel '{}' runs more than {} instructions and iterations, too "

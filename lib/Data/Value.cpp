@@ -1,12 +1,12 @@
 //===- Value.cpp - Tiles of numbers, and what functions make of them ------===//
 //
-// Every operation is an f32 operation, rounded to nearest; nothing is fused. `matmul` goes over k
-// from 0, product by product.
+// Walks elements, and joins their poison; Arithmetic.h has what is made of numbers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Value.h"
 
+#include "Arithmetic.h"
 #include "Broadcast.h"
 #include "RowFunctions.h"
 
@@ -16,6 +16,8 @@
 #include <numeric>
 
 namespace tally::data {
+
+using namespace arithmetic;
 
 //===----------------------------------------------------------------------===//
 // Element by element
@@ -73,32 +75,18 @@ void select(Operands in, Value &result) {
 // Whole numbers
 //===----------------------------------------------------------------------===//
 
-/// result[i] := fn(a[i], b[i]), of which the low 32 bits stay.
+/// result[i] := fn(a[i], b[i])
 template <auto fn> void wholes(const ComputeNode &, Operands in, Value &result) {
   Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
   result.isWhole = true;
   rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
     for (size_t i = 0; i < length; ++i) {
-      int64_t x = in[0]->whole(from[0] + i * rows.inner[0]);
-      int64_t y = in[1]->whole(from[1] + i * rows.inner[1]);
-      result.setWhole(to + i, static_cast<int64_t>(fn(x, y)));
+      int32_t x = in[0]->whole(from[0] + i * rows.inner[0]);
+      int32_t y = in[1]->whole(from[1] + i * rows.inner[1]);
+      result.setWhole(to + i, fn(x, y));
     }
   });
   joinPoison<2>(rows, {in[0], in[1]}, result);
-}
-
-/// By 32 and more, nothing is left; by less than 0, too.
-int64_t shiftLeft(int64_t x, int64_t by) {
-  return by >= 0 && by < 32 ? static_cast<int64_t>(static_cast<uint64_t>(x) << by) : 0;
-}
-
-int64_t shiftRight(int64_t x, int64_t by) {
-  return by >= 0 && by < 32 ? int64_t(static_cast<uint32_t>(x) >> by) : 0;
-}
-
-/// What is left is the sign.
-int64_t shiftRightSigned(int64_t x, int64_t by) {
-  return x >> (by >= 0 && by < 32 ? by : 31);
 }
 
 void bitNot(Operands in, Value &result) {
@@ -109,13 +97,11 @@ void bitNot(Operands in, Value &result) {
   }
 }
 
-/// Machines make NaN in several ways; here it has one pattern.
 void bits(Operands in, Value &result) {
   result.isWhole = true;
   result.poison = in[0]->poison;
   for (size_t i = 0; i < result.data.size(); ++i) {
-    float x = in[0]->data[i];
-    result.setWhole(i, std::isnan(x) ? 0x7fc00000 : std::bit_cast<int32_t>(x));
+    result.setWhole(i, bitsOf(in[0]->data[i]));
   }
 }
 
@@ -140,15 +126,12 @@ void convert(const ComputeNode &node, Operands in, Value &result) {
   }
 }
 
-/// The nearest whole number, of which the low 32 bits stay; NaN as 0.
 void makeWhole(const Value &value, Value &result) {
   result.reset(value.shape);
   result.poison = value.poison;
   result.isWhole = true;
-  constexpr float least = -0x1p31F, tooLarge = 0x1p32F;
   for (size_t i = 0; i < value.data.size(); ++i) {
-    float x = std::isnan(value.data[i]) ? 0 : std::nearbyint(value.data[i]);
-    result.setWhole(i, x >= tooLarge ? UINT32_MAX : static_cast<int64_t>(std::max(x, least)));
+    result.setWhole(i, toWhole(value.data[i]));
   }
 }
 
@@ -206,39 +189,6 @@ void index(const ComputeNode &node, Operands, Value &result) {
   }
 }
 
-/// Four rows of the result at a time, so that each number of b is read once for four products; the
-/// rows stay in the first cache while k goes on.
-// Not inlined: the inner loop is a fifth slower inside its callers.
-[[gnu::noinline]] void multiply(const Value &a, const Value &b, Value &result) {
-  size_t numK = a.shape[0], numM = a.shape[1], numN = b.shape[1];
-  std::fill(result.data.begin(), result.data.end(), 0.0F);
-  size_t m = 0;
-  for (; m + 4 <= numM; m += 4) {
-    float *__restrict r0 = &result.data[m * numN];
-    float *__restrict r1 = r0 + numN;
-    float *__restrict r2 = r1 + numN;
-    float *__restrict r3 = r2 + numN;
-    for (size_t k = 0; k < numK; ++k) {
-      const float *__restrict row = &b.data[k * numN];
-      const float *x = &a.data[k * numM + m];
-      float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-      for (size_t n = 0; n < numN; ++n) {
-        r0[n] += x0 * row[n];
-        r1[n] += x1 * row[n];
-        r2[n] += x2 * row[n];
-        r3[n] += x3 * row[n];
-      }
-    }
-  }
-  for (; m < numM; ++m) {
-    for (size_t k = 0; k < numK; ++k) {
-      for (size_t n = 0; n < numN; ++n) {
-        result.data[m * numN + n] += a.data[k * numM + m] * b.data[k * numN + n];
-      }
-    }
-  }
-}
-
 /// Which columns of [K, N] hold poison.
 std::vector<uint8_t> poisonColumns(const Value &value) {
   size_t width = value.shape[1];
@@ -249,8 +199,9 @@ std::vector<uint8_t> poisonColumns(const Value &value) {
   return columns;
 }
 
-void matmul(Operands in, Value &result) {
-  multiply(*in[0], *in[1], result);
+void multiply(Operands in, Value &result) {
+  const Shape &a = in[0]->shape, &b = in[1]->shape;
+  matmul(in[0]->data.data(), in[1]->data.data(), a[0], a[1], b[1], result.data.data());
   if (in[0]->poison.empty() && in[1]->poison.empty()) {
     return;
   }
@@ -282,26 +233,6 @@ void plain(const ComputeNode &, Operands in, Value &result) {
   fn(in, result);
 }
 
-float modulo(float x, float y) {
-  float rest = std::fmod(x, y);
-  return rest == 0 ? std::copysign(0.0F, y) : (rest < 0) != (y < 0) ? rest + y : rest;
-}
-
-float sign(float x) {
-  return x > 0 ? 1.0F : x < 0 ? -1.0F : x == 0 ? 0.0F : x;
-}
-
-/// Of the two forms, the one that does not overflow.
-float sigmoid(float x) {
-  float e = std::exp(-std::fabs(x));
-  return (x < 0 ? e : 1) / (1 + e);
-}
-
-/// By what is missing at 1, as 1 + erf(x) would cancel; in f64, as far out a rounded x changes all.
-float gelu(float x) {
-  return static_cast<float>(double(x) * 0.5 * std::erfc(double(x) * -0.70710678118654752));
-}
-
 constexpr Function functions[] = {
     {ComputeOp::Negate, unary<[](float x) { return -x; }>},
     {ComputeOp::Abs, unary<[](float x) { return std::fabs(x); }>},
@@ -311,7 +242,7 @@ constexpr Function functions[] = {
     {ComputeOp::Trunc, unary<[](float x) { return std::trunc(x); }>},
     {ComputeOp::Round, unary<[](float x) { return std::nearbyint(x); }>},
     {ComputeOp::Reciprocal, unary<[](float x) { return 1 / x; }>},
-    {ComputeOp::Square, unary<[](float x) { return x * x; }>},
+    {ComputeOp::Square, unary<square>},
     {ComputeOp::Sqrt, unary<[](float x) { return std::sqrt(x); }>},
     {ComputeOp::Rsqrt, unary<[](float x) { return 1 / std::sqrt(x); }>},
     {ComputeOp::Exp, unary<[](float x) { return std::exp(x); }>},
@@ -322,16 +253,15 @@ constexpr Function functions[] = {
     {ComputeOp::Tanh, unary<[](float x) { return std::tanh(x); }>},
     {ComputeOp::Erf, unary<[](float x) { return std::erf(x); }>},
     {ComputeOp::Sigmoid, unary<sigmoid>},
-    {ComputeOp::Silu, unary<[](float x) { return x / (1 + std::exp(-x)); }>},
+    {ComputeOp::Silu, unary<silu>},
     {ComputeOp::Gelu, unary<gelu>},
-    {ComputeOp::Softplus,
-     unary<[](float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::fabs(x))); }>},
+    {ComputeOp::Softplus, unary<softplus>},
     {ComputeOp::Add, binary<[](float x, float y) { return x + y; }>},
     {ComputeOp::Sub, binary<[](float x, float y) { return x - y; }>},
     {ComputeOp::Mul, binary<[](float x, float y) { return x * y; }>},
     {ComputeOp::Div, binary<[](float x, float y) { return x / y; }>},
-    {ComputeOp::Max, binary<[](float x, float y) { return x < y ? y : x; }>},
-    {ComputeOp::Min, binary<[](float x, float y) { return y < x ? y : x; }>},
+    {ComputeOp::Max, binary<larger>},
+    {ComputeOp::Min, binary<smaller>},
     {ComputeOp::Pow, binary<[](float x, float y) { return std::pow(x, y); }>},
     {ComputeOp::Mod, binary<modulo>},
     {ComputeOp::Less, binary<[](float x, float y) { return x < y ? 1.0F : 0.0F; }>},
@@ -341,16 +271,16 @@ constexpr Function functions[] = {
     {ComputeOp::Equal, binary<[](float x, float y) { return x == y ? 1.0F : 0.0F; }>},
     {ComputeOp::NotEqual, binary<[](float x, float y) { return x != y ? 1.0F : 0.0F; }>},
     {ComputeOp::Select, plain<select>, Takes::Either},
-    {ComputeOp::BitAnd, wholes<[](int64_t x, int64_t y) { return x & y; }>, Takes::Wholes},
-    {ComputeOp::BitOr, wholes<[](int64_t x, int64_t y) { return x | y; }>, Takes::Wholes},
-    {ComputeOp::BitXor, wholes<[](int64_t x, int64_t y) { return x ^ y; }>, Takes::Wholes},
+    {ComputeOp::BitAnd, wholes<[](int32_t x, int32_t y) { return x & y; }>, Takes::Wholes},
+    {ComputeOp::BitOr, wholes<[](int32_t x, int32_t y) { return x | y; }>, Takes::Wholes},
+    {ComputeOp::BitXor, wholes<[](int32_t x, int32_t y) { return x ^ y; }>, Takes::Wholes},
     {ComputeOp::BitNot, plain<bitNot>, Takes::Wholes},
     {ComputeOp::ShiftLeft, wholes<shiftLeft>, Takes::Wholes},
     {ComputeOp::ShiftRight, wholes<shiftRight>, Takes::Wholes},
     {ComputeOp::ShiftRightSigned, wholes<shiftRightSigned>, Takes::Wholes},
-    {ComputeOp::WholeAdd, wholes<[](int64_t x, int64_t y) { return x + y; }>, Takes::Wholes},
-    {ComputeOp::WholeSub, wholes<[](int64_t x, int64_t y) { return x - y; }>, Takes::Wholes},
-    {ComputeOp::WholeMul, wholes<[](int64_t x, int64_t y) { return x * y; }>, Takes::Wholes},
+    {ComputeOp::WholeAdd, wholes<wholeAdd>, Takes::Wholes},
+    {ComputeOp::WholeSub, wholes<wholeSub>, Takes::Wholes},
+    {ComputeOp::WholeMul, wholes<wholeMul>, Takes::Wholes},
     {ComputeOp::Bits, plain<bits>},
     {ComputeOp::FromBits, plain<fromBits>, Takes::Wholes},
     {ComputeOp::Convert, convert, Takes::Either},
@@ -366,7 +296,7 @@ constexpr Function functions[] = {
     {ComputeOp::Permute, permute, Takes::Either},
     {ComputeOp::Reshape, plain<reshape>, Takes::Either},
     {ComputeOp::Index, index},
-    {ComputeOp::Matmul, plain<matmul>},
+    {ComputeOp::Matmul, plain<multiply>},
 };
 
 const Function &functionOf(ComputeOp op) {

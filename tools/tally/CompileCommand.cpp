@@ -7,6 +7,7 @@
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
+#include "tally/Exec/EmitCpp.h"
 #include "tally/Written/CodeJson.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ struct CompileCommand {
   CommonOptions common;
   std::string output;
   std::string format = "text";
+  std::string emit; ///< a program instead of code; empty: no
   bool listing = false;
   bool expandBarriers = false;
   JsonOptions json;
@@ -147,9 +149,24 @@ std::string jsonText(const std::vector<LoadedKernel> &kernels, JsonOptions optio
   return text;
 }
 
+/// A program has one kernel.
+std::string programText(Session &session, const std::vector<LoadedKernel> &kernels) {
+  if (kernels.size() != 1) {
+    fail(fmt::format("'--emit' writes a program of one kernel, but there are {}; name one with "
+                     "'--kernel'",
+                     kernels.size()));
+  }
+  Diagnostics diagnostics;
+  std::optional<std::string> program =
+      emitCpp(kernels[0].kernel, *kernels[0].code, session.machine(), diagnostics);
+  session.report(kernels[0].kernel, diagnostics);
+  return orEnd(std::move(program));
+}
+
 std::string CompileCommand::resultText(Session &session,
                                        const std::vector<LoadedKernel> &kernels) const {
-  return format == "scf"    ? session.scfText(kernels)
+  return !emit.empty()      ? programText(session, kernels)
+         : format == "scf"  ? session.scfText(kernels)
          : format == "text" ? moduleText(kernels)
                             : jsonText(kernels, json);
 }
@@ -235,6 +252,10 @@ void CompileCommand::declareOn(CLI::App &command) {
                         "text: the dialect; json: complete code (docs/guide/json/Code.md); "
                         "scf: one function per engine",
                         {"text", "json", "scf"}),
+           {"--emit", emit,
+            "a program instead of code: c++ is one file, with a thread for each engine "
+            "(docs/guide/Programs.md)",
+            oneOf("program", "programs", {"c++"})},
            {"--locations", json.locations,
             "in JSON, say of each statement of the kernel where it comes from"},
            {"--compact", json.compact,
@@ -247,6 +268,7 @@ void CompileCommand::declareOn(CLI::App &command) {
             "--overflow says otherwise",
             file}});
   goesWith(command, {"--expand-barriers"}, "--listing");
+  goesNotWith(command, {"--format"}, "--emit");
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });
@@ -268,6 +290,7 @@ constexpr const char *examples = R"(Examples:
                                                 the best mixture, with loops unrolled
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
   tally compile k.mlir --format=scf             one function per engine, for compilers with MLIR
+  tally compile k.mlir --emit=c++ -o k.cpp      a program with a thread for each engine
   tally compile k.mlir --certify -o code.mlir   only code that the proved checker certifies
 
 Exit status: 0 code is written, 1 the checker rejects it (--certify), 2 wrong input or use, or no code

@@ -20,7 +20,6 @@
 #ifndef TALLY_DATA_FORMAT_H
 #define TALLY_DATA_FORMAT_H
 
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -75,19 +74,6 @@ uint32_t encode(Format format, float value);
 /// nearest that is.
 int64_t decodeWhole(Format format, uint32_t bits);
 uint32_t encodeWhole(Format format, int64_t value);
-
-/// The upper half, rounded; a NaN stays one.
-inline uint16_t encodeBF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000) {
-    return static_cast<uint16_t>((bits >> 16) | 0x40);
-  }
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-inline float decodeBF16(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t(bits) << 16);
-}
 
 } // namespace tally
 

@@ -73,10 +73,16 @@ private:
 
 using Memory = IdVector<BufferId, BufferData>;
 
-/// Room for all buffers of a kernel, nothing written. Errors: element types that are not formats,
-/// buffers that lie over one another, more than `maxBytes` in all.
-Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics,
-                   uint64_t maxBytes = uint64_t(16) << 30);
+/// The most bytes of all buffers together.
+inline constexpr uint64_t mostBytes = uint64_t(16) << 30;
+
+/// What each buffer of a kernel holds. Errors: element types that are not formats, buffers that lie
+/// over one another, more than `maxBytes` in all.
+IdVector<BufferId, Format> formatsOf(const Kernel &kernel, Diagnostics &diagnostics,
+                                     uint64_t maxBytes = mostBytes);
+
+/// Room for all buffers of a kernel, nothing written. Errors as those of formatsOf().
+Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxBytes = mostBytes);
 
 /// The first element in which two buffers of one kind differ: in bits, or because one is poison.
 std::optional<size_t> firstDifference(const BufferData &a, const BufferData &b);

@@ -18,10 +18,13 @@
 
 namespace tally {
 
+/// Errors: loops and dependences that leave open what the sequential run is.
+void checkSequential(const Kernel &kernel, Diagnostics &diagnostics);
+
 class Runs {
 public:
-  /// Walks a kernel that check() accepts. Errors, after which nothing may be asked: loops on which
-  /// engines need not agree, dependences against the order of the text, more than `maxRuns` runs.
+  /// Walks a kernel that check() accepts. Errors, after which nothing may be asked: those of
+  /// checkSequential(), and more than `maxRuns` runs.
   Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnostics,
        uint64_t maxRuns = 50'000'000);
 

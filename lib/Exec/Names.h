@@ -1,0 +1,25 @@
+//===- Names.h - Names of a kernel as identifiers -------------------------===//
+#ifndef TALLY_LIB_EXEC_NAMES_H
+#define TALLY_LIB_EXEC_NAMES_H
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace tally::exec {
+
+/// Each name once: what is not a letter, a digit or `_` becomes `_`, and what is taken, or a word
+/// of C++, gets a number.
+class Names {
+public:
+  std::string unique(std::string_view name);
+
+  void reserve(std::string_view name) { taken.emplace(name); }
+
+private:
+  std::set<std::string, std::less<>> taken;
+};
+
+} // namespace tally::exec
+
+#endif // TALLY_LIB_EXEC_NAMES_H

@@ -1,0 +1,463 @@
+//===- Runtime.h - Counters, queues and files of programs in C++ ----------===//
+//
+// What `tally compile --emit=c++` writes into each file, behind Arithmetic.h. It needs only the
+// standard library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_EXEC_RUNTIME_H
+#define TALLY_LIB_EXEC_RUNTIME_H
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tally::exec::runtime {
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// Ends the program; nothing of the outputs is written then.
+[[noreturn]] inline void fail(const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  std::_Exit(2);
+}
+
+/// The index, if it is from 0 to size - 1.
+inline int64_t within(int64_t index, int64_t size, const char *tile) {
+  if (index < 0 || index >= size) {
+    fail("'" + std::string(tile) + "' lies outside its buffer: it begins at " +
+         std::to_string(index) + ", and may begin at 0 to " + std::to_string(size - 1));
+  }
+  return index;
+}
+
+/// The number of a row, which is one of `rows`.
+inline int64_t rowIndex(float number, int64_t rows, const char *buffer) {
+  if (!(number >= 0 && number < static_cast<float>(rows) && number == std::floor(number))) {
+    fail("row " + std::to_string(number) + " of '" + buffer + "' is taken, which has rows 0 to " +
+         std::to_string(rows - 1));
+  }
+  return static_cast<int64_t>(number);
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+/// Spins for a while, as what is waited for is mostly near; then lets other threads run.
+class Patience {
+public:
+  void wait() {
+    if (++spins > longest) {
+      std::this_thread::yield();
+    }
+  }
+
+private:
+  static constexpr int longest = 200;
+  int spins = 0;
+};
+
+/// A semaphore, on a cache line of its own. Whoever has seen a raise sees all that was done before
+/// it: by acquire and release on this counter alone, without fences.
+class alignas(64) Counter {
+public:
+  /// Blocks until the low `mask` bits are at least the threshold. With their highest bit in `flip`,
+  /// both are compared with a sign.
+  void wait(uint32_t threshold, uint32_t mask = UINT32_MAX, uint32_t flip = 0) const {
+    Patience patience;
+    while (((value.load(std::memory_order_acquire) & mask) ^ flip) < (threshold ^ flip)) {
+      patience.wait();
+    }
+  }
+
+  void raise(uint32_t amount) { value.fetch_add(amount, std::memory_order_release); }
+
+  void reset() { value.store(0, std::memory_order_release); }
+
+private:
+  std::atomic<uint32_t> value{0};
+};
+
+/// The difference, or 0 instead of less.
+inline uint32_t subtractToZero(uint32_t a, uint32_t b) {
+  return a > b ? a - b : 0;
+}
+
+/// What is rounded down, for a positive divisor.
+inline int64_t floorDiv(int64_t a, int64_t b) {
+  return a / b - (a % b < 0);
+}
+
+inline int64_t floorMod(int64_t a, int64_t b) {
+  return a % b < 0 ? a % b + b : a % b;
+}
+
+//===----------------------------------------------------------------------===//
+// Queues
+//===----------------------------------------------------------------------===//
+
+/// A run of an instruction, with what it asks of the loops around it.
+template <size_t numCounts> struct Run {
+  int instr = 0;
+  int64_t counts[numCounts] = {};
+};
+
+/// From one engine to the thread of one of its further queues, in order.
+template <size_t numCounts> class Queue {
+public:
+  /// Blocks while there is no room.
+  void push(const Run<numCounts> &run) {
+    uint64_t number = issued.load(std::memory_order_relaxed);
+    Patience patience;
+    while (number - retired.load(std::memory_order_acquire) == room) {
+      patience.wait();
+    }
+    runs[number % room] = run;
+    issued.store(number + 1, std::memory_order_release);
+  }
+
+  /// The next one; null when there are no more.
+  const Run<numCounts> *next() {
+    uint64_t number = retired.load(std::memory_order_relaxed);
+    Patience patience;
+    while (issued.load(std::memory_order_acquire) == number) {
+      if (isClosed.load(std::memory_order_acquire) &&
+          issued.load(std::memory_order_acquire) == number) {
+        return nullptr;
+      }
+      patience.wait();
+    }
+    return &runs[number % room];
+  }
+
+  /// The one that next() gave has finished.
+  void retire() {
+    retired.store(retired.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  /// Blocks until all have finished.
+  void drain() const {
+    Patience patience;
+    while (retired.load(std::memory_order_acquire) != issued.load(std::memory_order_relaxed)) {
+      patience.wait();
+    }
+  }
+
+  /// No more will come.
+  void close() { isClosed.store(true, std::memory_order_release); }
+
+private:
+  static constexpr uint64_t room = 16;
+  Run<numCounts> runs[room];
+  alignas(64) std::atomic<uint64_t> issued{0};
+  alignas(64) std::atomic<uint64_t> retired{0};
+  alignas(64) std::atomic<bool> isClosed{false};
+};
+
+//===----------------------------------------------------------------------===//
+// What is left to run time
+//===----------------------------------------------------------------------===//
+
+/// How often a loop runs, or whether a branch is taken: what `--trips` says, or as `tally sim`
+/// chooses.
+struct Trips {
+  const char *loop;
+  const char *value; ///< a name that it may share with other loops
+  uint64_t number;   ///< of the loop, for conditions
+  uint64_t least;
+  uint64_t most;
+  uint64_t choices; ///< of a condition: how many it chooses from, by the seed; otherwise 0
+  std::vector<uint64_t> counts;
+
+  static uint64_t mix(uint64_t x) {
+    x += 0x9E3779B97F4A7C15;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    return x ^ (x >> 31);
+  }
+
+  /// The `entry`-th time, from 1, that its statement is reached. Counts are repeated.
+  int64_t at(uint64_t entry, uint64_t seed) const {
+    if (!counts.empty()) {
+      return static_cast<int64_t>(counts[(entry - 1) % counts.size()]);
+    }
+    if (choices != 0) {
+      return static_cast<int64_t>(mix(mix(mix(seed ^ mix(number)) ^ entry)) % choices);
+    }
+    return static_cast<int64_t>(std::max(least, std::min<uint64_t>(16, most)));
+  }
+};
+
+/// A number that is one and the same throughout a run.
+struct RunValue {
+  const char *name;
+  uint64_t least;
+  uint64_t most;
+  int64_t number;
+};
+
+//===----------------------------------------------------------------------===//
+// Files of NumPy
+//===----------------------------------------------------------------------===//
+
+/// A buffer, and how its file describes it.
+struct BufferFile {
+  const char *name;
+  const char *type;  ///< `<f4`
+  const char *shape; ///< `(2, 128)`
+  bool isNeeded;     ///< it is read, and no instruction writes it
+  void *bytes = nullptr;
+  size_t numBytes = 0;
+};
+
+inline std::string headerOf(const BufferFile &buffer) {
+  std::string text = std::string("{'descr': '") + buffer.type +
+                     "', 'fortran_order': False, 'shape': " + buffer.shape + ", }";
+  size_t length = (10 + text.size() + 64) / 64 * 64 - 10;
+  text.resize(length - 1, ' ');
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(length & 255);
+  header += static_cast<char>(length >> 8);
+  return header + text + "\n";
+}
+
+/// Without blanks, as writers of such files differ in them.
+inline std::string entryOf(const std::string &header, const std::string &key) {
+  size_t at = header.find("'" + key + "':");
+  std::string value;
+  for (int depth = 0; at != std::string::npos && ++at < header.size();) {
+    depth += (header[at] == '(') - (header[at] == ')');
+    if ((header[at] == ',' || header[at] == '}') && depth == 0) {
+      break;
+    }
+    if (header[at] != ' ') {
+      value += header[at];
+    }
+  }
+  return value;
+}
+
+/// Reads the buffer's file; false if there is none.
+inline bool readFile(const std::string &folder, const BufferFile &buffer) {
+  std::string path = folder + "/" + buffer.name + ".npy";
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return false;
+  }
+  unsigned char start[10];
+  if (std::fread(start, 1, 10, file) != 10 || std::memcmp(start, "\x93NUMPY\x01", 7) != 0) {
+    fail("'" + path + "': it is not an NPY file of version 1");
+  }
+  std::string header(start[8] + 256 * start[9], ' ');
+  if (std::fread(header.data(), 1, header.size(), file) != header.size()) {
+    fail("'" + path + "': it ends in its header");
+  }
+  std::string own = headerOf(buffer).substr(10);
+  for (const char *key : {"descr", "fortran_order", "shape"}) {
+    if (entryOf(header, key) != entryOf(own, key)) {
+      fail("'" + path + "': it has " + entryOf(header, key) + ", but the buffer has " +
+           entryOf(own, key));
+    }
+  }
+  if (std::fread(buffer.bytes, 1, buffer.numBytes, file) != buffer.numBytes) {
+    fail("'" + path + "': it ends before the last element");
+  }
+  std::fclose(file);
+  return true;
+}
+
+/// Writes next to the file first, so that it is whole or not there.
+inline void writeFile(const std::string &folder, const BufferFile &buffer) {
+  std::string path = folder + "/" + buffer.name + ".npy";
+  std::string partial = path + ".part";
+  std::string header = headerOf(buffer);
+  std::FILE *file = std::fopen(partial.c_str(), "wb");
+  bool isWritten = file != nullptr &&
+                   std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
+                   std::fwrite(buffer.bytes, 1, buffer.numBytes, file) == buffer.numBytes;
+  isWritten = (file == nullptr || std::fclose(file) == 0) && isWritten;
+  if (!isWritten || std::rename(partial.c_str(), path.c_str()) != 0) {
+    std::remove(partial.c_str());
+    fail("cannot write '" + path + "': " + std::strerror(errno));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+class Program {
+public:
+  template <typename T>
+  void addBuffer(std::vector<T> &elements, size_t size, uint32_t unwritten, BufferFile file) {
+    rooms.push_back([this, &elements, size, unwritten, file]() mutable {
+      T bits;
+      std::memcpy(&bits, &unwritten, sizeof bits);
+      elements.assign(size, bits);
+      file.bytes = elements.data();
+      file.numBytes = size * sizeof(T);
+      files.push_back(file);
+    });
+  }
+
+  template <typename T> void addRoom(std::vector<T> &elements, size_t size) {
+    rooms.push_back([&elements, size] { elements.assign(size, 0); });
+  }
+
+  void addTrips(Trips &each) { trips.push_back(&each); }
+
+  void addValue(RunValue &value) { values.push_back(&value); }
+
+  void addThread(void (*function)()) { functions.push_back(function); }
+
+  int run(int argc, char **argv, uint64_t &seed) {
+    for (int i = 1; i < argc; ++i) {
+      readArgument(argv[i], seed);
+    }
+    try {
+      for (const std::function<void()> &make : rooms) {
+        make();
+      }
+      readFiles();
+      runThreads();
+    } catch (const std::bad_alloc &) {
+      fail("out of memory");
+    } catch (const std::system_error &error) {
+      fail(std::string("cannot start a thread: ") + error.what());
+    }
+    for (const BufferFile &file : files) {
+      if (!outputs.empty()) {
+        writeFile(outputs, file);
+      }
+    }
+    return 0;
+  }
+
+private:
+  void readArgument(const std::string &argument, uint64_t &seed) {
+    size_t equals = argument.find('=');
+    std::string option = argument.substr(0, equals);
+    std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (option == "--inputs") {
+      inputs = value;
+    } else if (option == "--outputs") {
+      outputs = value;
+    } else if (option == "--guards") {
+      seed = numberFrom(value);
+    } else if (option == "--trips") {
+      readTrips(value);
+    } else {
+      fail("unknown argument '" + argument +
+           "'; there are --inputs=FOLDER, --outputs=FOLDER, --trips=NAME=N and --guards=SEED");
+    }
+  }
+
+  static uint64_t numberFrom(const std::string &text) {
+    char *end = nullptr;
+    uint64_t number = std::strtoull(text.c_str(), &end, 10);
+    if (text.empty() || text[0] < '0' || text[0] > '9' || *end != 0) {
+      fail("'" + text + "' is not a number");
+    }
+    return number;
+  }
+
+  /// `A=3,0,4`: a value, a loop, or all loops of that value.
+  void readTrips(const std::string &text) {
+    size_t equals = text.rfind('=');
+    std::string name = text.substr(0, equals);
+    std::vector<uint64_t> counts;
+    for (size_t at = equals; at < text.size();) {
+      size_t comma = std::min(text.find(',', at + 1), text.size());
+      counts.push_back(numberFrom(text.substr(at + 1, comma - at - 1)));
+      at = comma;
+    }
+    if (counts.empty() || !(setValue(name, counts) || setTrips(name, counts))) {
+      fail("'--trips=" + text + "': no loop, branch or run-time value can be set so");
+    }
+  }
+
+  bool setValue(const std::string &name, const std::vector<uint64_t> &counts) {
+    for (RunValue *value : values) {
+      if (name == value->name && counts.size() == 1) {
+        checkBounds(name, counts[0], value->least, value->most);
+        value->number = static_cast<int64_t>(counts[0]);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool setTrips(const std::string &name, const std::vector<uint64_t> &counts) {
+    bool isLoop = std::any_of(trips.begin(), trips.end(),
+                              [&](const Trips *each) { return name == each->loop; });
+    bool isFound = false;
+    for (Trips *each : trips) {
+      if (name == (isLoop ? each->loop : each->value)) {
+        for (uint64_t count : counts) {
+          checkBounds(name, count, each->least, each->most);
+        }
+        each->counts = counts;
+        isFound = true;
+      }
+    }
+    return isFound;
+  }
+
+  static void checkBounds(const std::string &name, uint64_t count, uint64_t least, uint64_t most) {
+    if (count < least || count > most) {
+      fail("'" + name + "' is from " + std::to_string(least) + " to " + std::to_string(most) +
+           ", not " + std::to_string(count));
+    }
+  }
+
+  void readFiles() {
+    bool isMissing = false;
+    for (const BufferFile &file : files) {
+      if (!(!inputs.empty() && readFile(inputs, file)) && file.isNeeded) {
+        std::fprintf(stderr,
+                     "error: buffer '%s' is read, and nothing writes it; give it as "
+                     "%s.npy in the folder of --inputs\n",
+                     file.name, file.name);
+        isMissing = true;
+      }
+    }
+    if (isMissing) {
+      std::_Exit(2);
+    }
+  }
+
+  void runThreads() {
+    std::vector<std::thread> threads;
+    for (void (*function)() : functions) {
+      threads.emplace_back(function);
+    }
+    for (std::thread &thread : threads) {
+      thread.join();
+    }
+  }
+
+  std::vector<std::function<void()>> rooms;
+  std::vector<BufferFile> files;
+  std::vector<Trips *> trips;
+  std::vector<RunValue *> values;
+  std::vector<void (*)()> functions;
+  std::string inputs, outputs;
+};
+
+} // namespace tally::exec::runtime
+
+#endif // TALLY_LIB_EXEC_RUNTIME_H

@@ -1,0 +1,55 @@
+//===- Subject.h - Code that can be executed, with all that it needs ------===//
+//
+// Whatever the trips are, the shapes of all tiles are numbers, and each instruction that writes
+// says what. Everything that is not so is reported, all at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_EXEC_SUBJECT_H
+#define TALLY_LIB_EXEC_SUBJECT_H
+
+#include "Target.h"
+
+#include "../Data/EffectTable.h"
+
+namespace tally::exec {
+
+using data::Effect;
+using data::Shape;
+
+/// What a queue keeps.
+struct Kept {
+  Shape shape;
+  Kind kind = Kind::Number;
+};
+
+struct Subject {
+  const Kernel &kernel;
+  const Code &code;
+  Machine machine;
+  std::vector<int64_t> values; ///< of the kernel, to read tiles with; none of them shows
+  IdVector<BufferId, Format> formats;
+  IdVector<InstrId, std::optional<Effect>> effects; ///< none: it does nothing
+  IdVector<InstrId, IdVector<ComputeId, Kind>> kinds;
+  IdVector<InstrId, std::vector<Count>> counts; ///< what each asks of the loops around it
+  IdVector<InstrId, std::optional<Kept>> kept;  ///< when each begins
+  IdVector<QueueId, uint64_t> keptSizes;        ///< the most elements
+
+  /// Whether a queue has a thread of its own; the first of an engine runs on the engine's.
+  bool hasThread(QueueId queue) const {
+    return kernel.engines[kernel.queues[queue].engine].queues[0] != queue;
+  }
+
+  const BodyTile &bodyOf(const data::Tile &tile) const { return (*kernel.tiles)[tile.access()]; }
+};
+
+/// The loop at this depth around `home`; 0 is the outermost one.
+LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth);
+
+/// None, with the reasons reported, if it cannot be executed.
+std::optional<Subject> prepare(const Kernel &kernel, const Code &code, const Machine &machine,
+                               Diagnostics &diagnostics);
+
+} // namespace tally::exec
+
+#endif // TALLY_LIB_EXEC_SUBJECT_H
