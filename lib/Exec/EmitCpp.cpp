@@ -51,7 +51,7 @@ constexpr const char *head = R"(// {name}: what each engine of the kernel does, 
 //   c++ -std=c++20 -O2 -pthread FILE.cpp -o PROGRAM
 //   ./PROGRAM --inputs=FOLDER --outputs=FOLDER --trips=LOOP=N --guards=SEED
 //
-// One thread is one engine, or one further queue of it. It needs nothing but the standard library.
+// One thread is one engine, or one further queue of it. It needs only the standard library.
 // The kernel begins at "namespace kernel".
 
 )";

@@ -1,6 +1,6 @@
 //===- Runtime.h - Counters, queues and files of programs in C++ ----------===//
 //
-// What `tally compile --emit=c++` writes into each file, behind Arithmetic.h. It needs only the
+// What `tally compile --emit=c++` writes into each file, after Arithmetic.h. It needs only the
 // standard library.
 //
 //===----------------------------------------------------------------------===//
@@ -71,8 +71,8 @@ private:
   int spins = 0;
 };
 
-/// A semaphore, on a cache line of its own. Whoever has seen a raise sees all that was done before
-/// it: by acquire and release on this counter alone, without fences.
+/// A semaphore, on a cache line of its own. Code that has seen a raise sees all that was done
+/// before it: by acquire and release on this counter alone, without fences.
 class alignas(64) Counter {
 public:
   /// Blocks until the low `mask` bits are at least the threshold. With their highest bit in `flip`,

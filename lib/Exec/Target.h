@@ -6,7 +6,7 @@
 // an instruction of LLVM.
 //
 //   Value    an index (64 bits, with a sign), a number (f32), a whole number (32 bits), a word of a
-//            sequencer, or a condition; who asks knows which
+//            sequencer, or a condition; the writers know which
 //   Memory   a buffer of the kernel, in the bits of its format, or a room: what an instruction
 //            keeps for itself while it computes, f32 or whole numbers of 32 bits
 //
