@@ -33,7 +33,7 @@ struct Layout {
   int exponentBits = 0;
   int fractionBits = 0; ///< of whole numbers: all but the sign
   bool hasSign = true;
-  bool hasInfinity = true; ///< else the largest pattern alone is NaN, and all others are numbers
+  bool hasInfinity = true; ///< if not, the largest pattern alone is NaN
 
   constexpr bool isWhole() const { return exponentBits == 0; }
 
