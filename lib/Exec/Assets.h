@@ -1,6 +1,7 @@
 //===- Assets.h - Headers as text -----------------------------------------===//
 //
-// CMake makes Assets.cpp of lib/Data/Arithmetic.h and Runtime.h.
+// CMake makes Assets.cpp of lib/Data/Arithmetic.h, tally/Support/Mix.h, Counters.h and
+// Runtime.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,8 @@
 namespace tally::exec::assets {
 
 extern const std::string_view arithmetic;
+extern const std::string_view mix;
+extern const std::string_view counters;
 extern const std::string_view runtime;
 
 } // namespace tally::exec::assets

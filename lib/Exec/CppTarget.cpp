@@ -4,6 +4,7 @@
 
 #include "tally/Data/Memory.h"
 #include "tally/Model/Bindings.h"
+#include "tally/Model/UsualTrips.h"
 #include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
@@ -190,11 +191,6 @@ void CppTarget::copy(Memory to, Value element, Memory from, Value source) {
 
 Value CppTarget::index(int64_t number) {
   return add({std::to_string(number), number >= 0, number >= 0, number});
-}
-
-bool CppTarget::isVariable(LoopId loop) const {
-  Trip::Kind kind = kernel.loops[loop].trip.kind;
-  return kind == Trip::Kind::Value || kind == Trip::Kind::Guard;
 }
 
 std::string CppTarget::nameOf(const Count &count) const {
@@ -526,16 +522,6 @@ void CppTarget::run(InstrId id, std::span<const Value> counts, SemaId signal, ui
   }
 }
 
-size_t CppTarget::numCounts(QueueId queue) const {
-  size_t most = 1;
-  for (InstrId id : kernel.instrs.ids()) {
-    if (kernel.instrs[id].queue == queue) {
-      most = std::max(most, subject.counts[id].size());
-    }
-  }
-  return most;
-}
-
 void CppTarget::enqueue(InstrId id, std::span<const Value> counts, SemaId signal, uint32_t amount) {
   QueueId queue = kernel.instrs[id].queue;
   size_t number = tasks[queue].size();
@@ -602,7 +588,7 @@ void CppTarget::beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted
     }
   }
   for (LoopId loop : kernel.loops.ids()) {
-    if (isThere[loop.value] && isVariable(loop)) {
+    if (isThere[loop.value] && subject.isVariable(loop)) {
       line(fmt::format("uint64_t reached_{} = 0;", loopNames[loop]));
     }
     if (isCounted[loop]) {
@@ -626,7 +612,7 @@ void CppTarget::endEngine() {
 }
 
 Value CppTarget::tripsOf(LoopId loop) {
-  if (!isVariable(loop)) {
+  if (!subject.isVariable(loop)) {
     return index(static_cast<int64_t>(kernel.loops[loop].trip.constant));
   }
   const std::string &name = loopNames[loop];
@@ -661,17 +647,10 @@ void CppTarget::beginOtherBranch(LoopId otherBranch) {
 // Registers and semaphores
 //===----------------------------------------------------------------------===//
 
-uint32_t CppTarget::mask() const {
-  return static_cast<uint32_t>((uint64_t(1) << subject.machine.counterBits) - 1);
-}
-
-uint32_t CppTarget::flip() const {
-  return subject.machine.waitCompare == WaitCompare::Signed ? (mask() >> 1) + 1 : 0;
-}
-
 /// Within the bits of a register.
 std::string CppTarget::masked(std::string text) const {
-  return mask() == UINT32_MAX ? text : fmt::format("({}) & {}U", text, mask());
+  return subject.wordMask() == UINT32_MAX ? text
+                                          : fmt::format("({}) & {}U", text, subject.wordMask());
 }
 
 Value CppTarget::iterationNumber(LoopId loop) {
@@ -683,8 +662,8 @@ Value CppTarget::word(uint32_t number) {
 }
 
 Value CppTarget::wordOf(Value index) {
-  return add(
-      {masked(fmt::format("static_cast<uint32_t>({})", of(index).text)), mask() == UINT32_MAX});
+  return add({masked(fmt::format("static_cast<uint32_t>({})", of(index).text)),
+              subject.wordMask() == UINT32_MAX});
 }
 
 Value CppTarget::readRegister(RegId reg) {
@@ -720,9 +699,10 @@ Value CppTarget::isNotZero(Value word) {
 }
 
 void CppTarget::wait(SemaId semaphore, Value threshold) {
-  bool isPlain = mask() == UINT32_MAX && flip() == 0;
+  bool isPlain = subject.wordMask() == UINT32_MAX && subject.waitFlip() == 0;
   line(fmt::format("{}.wait({}{});", semaNames[semaphore], of(threshold).text,
-                   isPlain ? "" : fmt::format(", {}U, {}U", mask(), flip())));
+                   isPlain ? ""
+                           : fmt::format(", {}U, {}U", subject.wordMask(), subject.waitFlip())));
 }
 
 void CppTarget::raise(SemaId semaphore, uint32_t amount) {
@@ -752,9 +732,6 @@ void CppTarget::drain() {
 // The rest of the program
 //===----------------------------------------------------------------------===//
 
-/// What is not given, as `tally sim` chooses it; Runtime.h has it, too.
-static constexpr uint64_t usualTrips = 16;
-
 std::string CppTarget::declarations() const {
   std::string text;
   auto put = [&](const std::string &declaration, const std::string &about = "") {
@@ -769,29 +746,30 @@ std::string CppTarget::declarations() const {
   }
   for (QueueId id : kernel.queues.ids()) {
     if (subject.hasThread(id)) {
-      put(fmt::format("tally::Queue<{}> {}", numCounts(id), queueNames[id]));
+      put(fmt::format("tally::Queue<tally::Run<{}>> {}", subject.numCounts(id), queueNames[id]));
     }
   }
   constexpr uint64_t noLimit = maxCount;
+  Bindings usual(kernel); // what is not given, as `tally sim` chooses it
+  usual.bindOpen(usualTrips);
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
     bool isOwn = loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then;
-    if (isOwn && isVariable(id)) {
+    if (isOwn && subject.isVariable(id)) {
       bool isChoice = loop.trip.kind == Trip::Kind::Guard;
-      put(fmt::format("tally::Trips how_often_{}{{{}, {}, {}, {}, {}, {}, {{}}}}", loopNames[id],
-                      quoted(kernel.nameOf(id)),
+      put(fmt::format("tally::Trips how_often_{}{{{}, {}, {}, {}, {}, {}, {}, {{}}}}",
+                      loopNames[id], quoted(kernel.nameOf(id)),
                       quoted(loop.trip.symbol.valid() && loop.kind == LoopKind::Loop
                                  ? kernel.text(loop.trip.symbol)
                                  : ""),
                       id.value, isChoice ? 0 : loop.trip.min,
                       loop.isBranch() ? 1 : loop.trip.max.value_or(noLimit),
+                      isChoice ? 0 : usual.trips(EngineId(0), id, 1),
                       !isChoice         ? 0
                       : loop.isBranch() ? 2
                                         : 4));
     }
   }
-  Bindings usual(kernel);
-  usual.bindOpen(usualTrips);
   for (RunValueId id : kernel.values.ids()) {
     const RunValue &value = kernel.values[id];
     put(fmt::format("tally::RunValue {}{{{}, {}, {}, {}}}", valueNames[id],
@@ -828,7 +806,7 @@ std::string CppTarget::startFunction() const {
   }
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
-    if ((loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) && isVariable(id)) {
+    if ((loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) && subject.isVariable(id)) {
       put(fmt::format("program.addTrips(how_often_{})", loopNames[id]));
     }
   }

@@ -117,15 +117,6 @@ private:
     std::string note = {};
   };
 
-  /// What the thread of a queue may be told to do.
-  struct Task {
-    InstrId instr;
-    SemaId signal;
-    uint32_t amount;
-
-    auto operator<=>(const Task &) const = default;
-  };
-
   Value add(Text text);
 
   Value atom(std::string text) { return add({std::move(text)}); }
@@ -141,12 +132,8 @@ private:
   std::string nameOf(const Count &count) const;
   std::string raised(SemaId signal, uint32_t amount) const;
   std::string callText(InstrId id, const std::vector<std::string> &counts) const;
-  bool isVariable(LoopId loop) const;
-  size_t numCounts(QueueId queue) const;
   void serve(QueueId queue);
   std::string masked(std::string text) const;
-  uint32_t mask() const;
-  uint32_t flip() const;
 
   void line(std::string_view text);
   void open(std::string_view text);

@@ -1,7 +1,7 @@
 //===- EmitCpp.cpp - Code as a program in C++ -----------------------------===//
 //
 //   head        how to compile and run it
-//   tally       Arithmetic.h and Runtime.h
+//   tally       Arithmetic.h, Mix.h, Counters.h and Runtime.h
 //   kernel      buffers, counters, instructions, engines
 //   main        what is there, by name
 //
@@ -79,14 +79,16 @@ std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const
   writeProgram(*subject, target);
   std::set<std::string> headers;
   std::string arithmetic = bodyOf(assets::arithmetic, headers);
+  std::string mix = bodyOf(assets::mix, headers);
+  std::string counters = bodyOf(assets::counters, headers);
   std::string runtime = bodyOf(assets::runtime, headers);
   std::string text =
       fmt::format(fmt::runtime(head), fmt::arg("name", printable(kernel.text(kernel.name))));
   for (const std::string &header : headers) {
     text += header + "\n";
   }
-  text += fmt::format("{}\nnamespace tally {{\n{}{}\n}} // namespace tally\n", unfused, arithmetic,
-                      runtime);
+  text += fmt::format("{}\nnamespace tally {{\n{}{}{}{}\n}} // namespace tally\n", unfused,
+                      arithmetic, mix, counters, runtime);
   text += fmt::format("\nnamespace kernel {{\n\nuint64_t seed = 0; // of conditions\n{}{}{}\n"
                       "}} // namespace kernel\n",
                       target.declarations(), target.functions(), target.startFunction());

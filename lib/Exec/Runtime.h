@@ -1,7 +1,7 @@
-//===- Runtime.h - Counters, queues and files of programs in C++ ----------===//
+//===- Runtime.h - Errors, arguments and files of programs in C++ ---------===//
 //
-// What `tally compile --emit=c++` writes into each file, after Arithmetic.h. It needs only the
-// standard library.
+// What `tally compile --emit=c++` writes into each file, after Arithmetic.h, Mix.h and Counters.h.
+// It needs only these and the standard library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,6 @@
 #define TALLY_LIB_EXEC_RUNTIME_H
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -54,43 +53,8 @@ inline int64_t rowIndex(float number, int64_t rows, const char *buffer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Counters
+// Indices and registers
 //===----------------------------------------------------------------------===//
-
-/// Spins for a while, as what is waited for is mostly near; then lets other threads run.
-class Patience {
-public:
-  void wait() {
-    if (++spins > longest) {
-      std::this_thread::yield();
-    }
-  }
-
-private:
-  static constexpr int longest = 200;
-  int spins = 0;
-};
-
-/// A semaphore, on a cache line of its own. Code that has seen a raise sees all that was done
-/// before it: by acquire and release on this counter alone, without fences.
-class alignas(64) Counter {
-public:
-  /// Blocks until the low `mask` bits are at least the threshold. With their highest bit in `flip`,
-  /// both are compared with a sign.
-  void wait(uint32_t threshold, uint32_t mask = UINT32_MAX, uint32_t flip = 0) const {
-    Patience patience;
-    while (((value.load(std::memory_order_acquire) & mask) ^ flip) < (threshold ^ flip)) {
-      patience.wait();
-    }
-  }
-
-  void raise(uint32_t amount) { value.fetch_add(amount, std::memory_order_release); }
-
-  void reset() { value.store(0, std::memory_order_release); }
-
-private:
-  std::atomic<uint32_t> value{0};
-};
 
 /// The difference, or 0 instead of less.
 inline uint32_t subtractToZero(uint32_t a, uint32_t b) {
@@ -107,68 +71,6 @@ inline int64_t floorMod(int64_t a, int64_t b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Queues
-//===----------------------------------------------------------------------===//
-
-/// A run of an instruction, with what it asks of the loops around it.
-template <size_t numCounts> struct Run {
-  int instr = 0;
-  int64_t counts[numCounts] = {};
-};
-
-/// From one engine to the thread of one of its further queues, in order.
-template <size_t numCounts> class Queue {
-public:
-  /// Blocks while there is no room.
-  void push(const Run<numCounts> &run) {
-    uint64_t number = issued.load(std::memory_order_relaxed);
-    Patience patience;
-    while (number - retired.load(std::memory_order_acquire) == room) {
-      patience.wait();
-    }
-    runs[number % room] = run;
-    issued.store(number + 1, std::memory_order_release);
-  }
-
-  /// The next one; null when there are no more.
-  const Run<numCounts> *next() {
-    uint64_t number = retired.load(std::memory_order_relaxed);
-    Patience patience;
-    while (issued.load(std::memory_order_acquire) == number) {
-      if (isClosed.load(std::memory_order_acquire) &&
-          issued.load(std::memory_order_acquire) == number) {
-        return nullptr;
-      }
-      patience.wait();
-    }
-    return &runs[number % room];
-  }
-
-  /// The one that next() gave has finished.
-  void retire() {
-    retired.store(retired.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
-
-  /// Blocks until all have finished.
-  void drain() const {
-    Patience patience;
-    while (retired.load(std::memory_order_acquire) != issued.load(std::memory_order_relaxed)) {
-      patience.wait();
-    }
-  }
-
-  /// No more will come.
-  void close() { isClosed.store(true, std::memory_order_release); }
-
-private:
-  static constexpr uint64_t room = 16;
-  Run<numCounts> runs[room];
-  alignas(64) std::atomic<uint64_t> issued{0};
-  alignas(64) std::atomic<uint64_t> retired{0};
-  alignas(64) std::atomic<bool> isClosed{false};
-};
-
-//===----------------------------------------------------------------------===//
 // What is left to run time
 //===----------------------------------------------------------------------===//
 
@@ -180,15 +82,9 @@ struct Trips {
   uint64_t number;   ///< of the loop, for conditions
   uint64_t least;
   uint64_t most;
+  uint64_t usual;
   uint64_t choices; ///< of a condition: how many it chooses from, by the seed; otherwise 0
   std::vector<uint64_t> counts;
-
-  static uint64_t mix(uint64_t x) {
-    x += 0x9E3779B97F4A7C15;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-    return x ^ (x >> 31);
-  }
 
   /// The `entry`-th time, from 1, that its statement is reached. Counts are repeated.
   int64_t at(uint64_t entry, uint64_t seed) const {
@@ -198,7 +94,7 @@ struct Trips {
     if (choices != 0) {
       return static_cast<int64_t>(mix(mix(mix(seed ^ mix(number)) ^ entry)) % choices);
     }
-    return static_cast<int64_t>(std::max(least, std::min<uint64_t>(16, most)));
+    return static_cast<int64_t>(usual);
   }
 };
 

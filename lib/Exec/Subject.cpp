@@ -249,6 +249,16 @@ private:
 
 } // namespace
 
+size_t Subject::numCounts(QueueId queue) const {
+  size_t most = 1;
+  for (InstrId id : kernel.instrs.ids()) {
+    if (kernel.instrs[id].queue == queue) {
+      most = std::max(most, counts[id].size());
+    }
+  }
+  return most;
+}
+
 LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth) {
   while (kernel.loops[home].depth != depth + 1) {
     home = kernel.loops[home].parent;

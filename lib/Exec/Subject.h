@@ -23,6 +23,15 @@ struct Kept {
   Kind kind = Kind::Number;
 };
 
+/// What the thread of a queue may be told to do: an instruction, and what is raised then.
+struct Task {
+  InstrId instr;
+  SemaId signal;
+  uint32_t amount;
+
+  auto operator<=>(const Task &) const = default;
+};
+
 struct Subject {
   const Kernel &kernel;
   const Code &code;
@@ -38,6 +47,25 @@ struct Subject {
   /// Whether a queue has a thread of its own; the first of an engine runs on the engine's.
   bool hasThread(QueueId queue) const {
     return kernel.engines[kernel.queues[queue].engine].queues[0] != queue;
+  }
+
+  /// Whether each run says how often it is run; otherwise it is constant, or follows a formula.
+  bool isVariable(LoopId loop) const {
+    Trip::Kind kind = kernel.loops[loop].trip.kind;
+    return kind == Trip::Kind::Value || kind == Trip::Kind::Guard;
+  }
+
+  /// The most counts that an instruction of a queue asks for, at least 1.
+  size_t numCounts(QueueId queue) const;
+
+  /// The bits of registers and semaphores.
+  uint32_t wordMask() const {
+    return static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1);
+  }
+
+  /// What has to be changed in both sides of a comparison with a sign, to compare without one.
+  uint32_t waitFlip() const {
+    return machine.waitCompare == WaitCompare::Signed ? (wordMask() >> 1) + 1 : 0;
   }
 
   const BodyTile &bodyOf(const data::Tile &tile) const { return (*kernel.tiles)[tile.access()]; }

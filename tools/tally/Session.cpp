@@ -9,6 +9,7 @@
 #include "tally/Check/Choices.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Model/UsualTrips.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
@@ -578,10 +579,6 @@ Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
   }
   return bindings;
 }
-
-/// How often a loop runs if it can run so often and nothing else is said: enough for pipelines to
-/// fill.
-static constexpr uint64_t usualTrips = 16;
 
 BoundRun Session::bind(const Kernel &kernel, const RunOptions &values) {
   BoundRun run{bindings(kernel, values), values.trips, {}, {}, values.guardsGiven};

@@ -132,6 +132,37 @@ TEST(EffectsTest, whatIsKeptKeepsItsShape) {
             "'X[0, 0:2]' is [2]\n");
 }
 
+/// The second result copies what the tile held before the first one was written, exactly.
+TEST(EffectsTest, wholeNumbersAreExchanged) {
+  KernelBuilder b{"k", at(1)};
+  EngineId act = b.engine("act", at(2));
+  BufferId x = b.buffer("X", shape({2}), "", "i32");
+  BufferId y = b.buffer("Y", shape({2}), "", "i32");
+  b.instr("exchange", b.queueOf(act));
+  b.computes("r1; r0");
+  for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+    b.access(kind, x, "X");
+    b.access(kind, y, "Y");
+  }
+  Kernel kernel = b.finish();
+  Diagnostics diagnostics;
+  Bindings bindings(kernel);
+  Runs runs(kernel, bindings, diagnostics);
+  std::optional<Effects> effects = Effects::of(kernel, runs, diagnostics);
+  ASSERT_TRUE(effects) << render(diagnostics, {"k"});
+  Memory memory = emptyMemory(kernel, diagnostics);
+  for (uint32_t i : {0, 1}) {
+    memory[x].setBits(i, 16777217 + i); // no f32
+    memory[y].setBits(i, 7 + i);
+  }
+  DataRun run(*effects, memory);
+  run.commit(runs.order().front());
+  for (uint32_t i : {0, 1}) {
+    EXPECT_EQ(run.memory()[x].bits(i), 7 + i);
+    EXPECT_EQ(run.memory()[y].bits(i), 16777217 + i);
+  }
+}
+
 TEST(EffectsTest, thereIsOneSequentialRun) {
   KernelBuilder b("k", at(1));
   EngineId act = b.engine("act", at(2)), dma = b.engine("dma", at(3));

@@ -1,0 +1,119 @@
+//===- Counters.h - How threads wait for each other -----------------------===//
+//
+// Counters and queues of all programs for threads: those in C++, into which this text is written,
+// and those that run in the process of `tally run`. A waiter says how a thread waits until
+// something holds. It needs only the standard library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_EXEC_COUNTERS_H
+#define TALLY_LIB_EXEC_COUNTERS_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+namespace tally::exec::runtime {
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+/// Spins for a while, as what is waited for is mostly near; then lets other threads run.
+class Patience {
+public:
+  void wait() {
+    if (++spins > longest) {
+      std::this_thread::yield();
+    }
+  }
+
+  template <typename Condition> static void until(const Condition &holds) {
+    Patience patience;
+    while (!holds()) {
+      patience.wait();
+    }
+  }
+
+private:
+  static constexpr int longest = 200;
+  int spins = 0;
+};
+
+/// A semaphore, on a cache line of its own. Code that has seen a raise sees all that was done
+/// before it: by acquire and release on this counter alone, without fences.
+class alignas(64) Counter {
+public:
+  /// Blocks until the low `mask` bits are at least the threshold. With their highest bit in `flip`,
+  /// both are compared with a sign.
+  template <typename Waiter = Patience>
+  void wait(uint32_t threshold, uint32_t mask = UINT32_MAX, uint32_t flip = 0) const {
+    Waiter::until([&] { return ((now() & mask) ^ flip) >= (threshold ^ flip); });
+  }
+
+  uint32_t now() const { return value.load(std::memory_order_acquire); }
+
+  void raise(uint32_t amount) { value.fetch_add(amount, std::memory_order_release); }
+
+  void reset() { value.store(0, std::memory_order_release); }
+
+private:
+  std::atomic<uint32_t> value{0};
+};
+
+//===----------------------------------------------------------------------===//
+// Queues
+//===----------------------------------------------------------------------===//
+
+/// A run of an instruction, with what it asks of the loops around it.
+template <size_t numCounts> struct Run {
+  int instr = 0;
+  int64_t counts[numCounts] = {};
+};
+
+/// From one engine to the thread of one of its further queues, in order.
+template <typename Entry, typename Waiter = Patience> class Queue {
+public:
+  /// Blocks while there is no room.
+  void push(const Entry &entry) {
+    uint64_t number = issued.load(std::memory_order_relaxed);
+    Waiter::until([&] { return number - retired.load(std::memory_order_acquire) < room; });
+    entries[number % room] = entry;
+    issued.store(number + 1, std::memory_order_release);
+  }
+
+  /// The next one; null when there are no more.
+  const Entry *next() {
+    uint64_t number = retired.load(std::memory_order_relaxed);
+    auto isThere = [&] { return issued.load(std::memory_order_acquire) != number; };
+    Waiter::until([&] { return isThere() || isClosed.load(std::memory_order_acquire); });
+    return isThere() ? &entries[number % room] : nullptr;
+  }
+
+  /// The one that next() gave has finished.
+  void retire() {
+    retired.store(retired.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  /// Blocks until all have finished.
+  void drain() const {
+    Waiter::until([&] {
+      return retired.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed);
+    });
+  }
+
+  /// No more will come.
+  void close() { isClosed.store(true, std::memory_order_release); }
+
+private:
+  static constexpr uint64_t room = 16;
+  Entry entries[room];
+  alignas(64) std::atomic<uint64_t> issued{0};
+  alignas(64) std::atomic<uint64_t> retired{0};
+  alignas(64) std::atomic<bool> isClosed{false};
+};
+
+} // namespace tally::exec::runtime
+
+#endif // TALLY_LIB_EXEC_COUNTERS_H
