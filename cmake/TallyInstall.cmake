@@ -1,13 +1,13 @@
 # What `cmake --install` leaves behind, and what find_package(tally) finds in it.
 #
-#   include/tally/       headers; those of IR and Transforms only when MLIR is enabled
+#   include/tally/       headers; those of IR, Native and Transforms only when MLIR is enabled
 #   lib/                 static libraries
 #   share/tally/machines machine descriptions
 #   share/tally/editors  colours for editors
 #   share/man, share/bash-completion, share/zsh
 #                        manual pages and completion of `tally` and `tally-nki`
 #   lib/cmake/tally      targets: tally::core, tally::Support, tally::Model, ...; with the
-#                        component MLIR also tally::IR and tally::Transforms
+#                        component MLIR also tally::IR, tally::Native and tally::Transforms
 #
 # Tools install themselves, where they are defined. The core and the MLIR part are two export
 # sets, so that a user of the core needs no MLIR even where the whole project is installed.
@@ -15,7 +15,7 @@ include(CMakePackageConfigHelpers)
 
 get_property(TALLY_CORE_LIBRARIES GLOBAL PROPERTY TALLY_LIBRARIES)
 set(TALLY_MLIR_LIBRARIES "")
-foreach(library tally_IR tally_Transforms)
+foreach(library tally_Native tally_IR tally_Transforms)
   if(TARGET ${library})
     list(APPEND TALLY_MLIR_LIBRARIES ${library})
     list(REMOVE_ITEM TALLY_CORE_LIBRARIES ${library})
@@ -56,6 +56,7 @@ endforeach()
 install(DIRECTORY include/tally DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   PATTERN IR EXCLUDE
+  PATTERN Native EXCLUDE
   PATTERN Transforms EXCLUDE
   ${shared_only})
 install(DIRECTORY machines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/machines
@@ -80,7 +81,7 @@ if(TALLY_MLIR_LIBRARIES)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tallyMLIRTargets NAMESPACE tally:: DESTINATION ${TALLY_CMAKE_DIR})
   # The second folder holds what TableGen made.
-  install(DIRECTORY include/tally/IR include/tally/Transforms
+  install(DIRECTORY include/tally/IR include/tally/Native include/tally/Transforms
     ${CMAKE_BINARY_DIR}/include/tally/IR
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tally OPTIONAL
     FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")

@@ -23,6 +23,10 @@ static std::string tupleText(const std::vector<uint64_t> &shape) {
   return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
 }
 
+uint32_t unwrittenBits(Format format) {
+  return isWhole(format) ? encodeWhole(format, INT64_MIN) : encode(format, NAN);
+}
+
 bool writeNpy(std::ostream &out, const BufferData &data) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                                    npyType(data.format()), tupleText(data.shape()));
@@ -38,8 +42,7 @@ bool writeNpy(std::ostream &out, const BufferData &data) {
     out.write(bytes, static_cast<std::streamsize>(data.bytes().size()));
     return out.good();
   }
-  uint32_t poison =
-      isWhole(data.format()) ? encodeWhole(data.format(), INT64_MIN) : encode(data.format(), NAN);
+  uint32_t poison = unwrittenBits(data.format());
   for (size_t i = 0; i < data.size(); ++i) {
     uint32_t bits = data.isPoison(i) ? poison : data.bits(i);
     out.write(reinterpret_cast<const char *>(&bits), sizeOf(data.format()));

@@ -26,7 +26,7 @@ using namespace arithmetic;
 namespace {
 
 /// result[i] := fn(a[i], b[i]) over broadcast operands; loops without strides are vectorised.
-template <auto fn> void binary(const ComputeNode &, Operands in, Value &result) {
+template <auto fn> void ofTwo(const ComputeNode &, Operands in, Value &result) {
   Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
   rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
     const float *x = in[0]->data.data() + from[0];
@@ -49,7 +49,7 @@ template <auto fn> void binary(const ComputeNode &, Operands in, Value &result) 
   joinPoison<2>(rows, {in[0], in[1]}, result);
 }
 
-template <auto fn> void unary(const ComputeNode &, Operands in, Value &result) {
+template <auto fn> void ofOne(const ComputeNode &, Operands in, Value &result) {
   std::ranges::transform(in[0]->data, result.data.begin(), fn);
   result.poison = in[0]->poison;
 }
@@ -76,7 +76,7 @@ void select(Operands in, Value &result) {
 //===----------------------------------------------------------------------===//
 
 /// result[i] := fn(a[i], b[i])
-template <auto fn> void wholes(const ComputeNode &, Operands in, Value &result) {
+template <auto fn> void ofTwoWholes(const ComputeNode &, Operands in, Value &result) {
   Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
   result.isWhole = true;
   rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
@@ -225,7 +225,22 @@ struct Function {
   ComputeOp op;
   void (*evaluate)(const ComputeNode &node, Operands in, Value &result);
   Takes takes = Takes::Numbers;
+  Scalar scalar = {};
 };
+
+// An operation that is one function of single elements.
+
+template <auto fn> constexpr Function unary(ComputeOp op) {
+  return {op, ofOne<fn>, Takes::Numbers, static_cast<float (*)(float)>(fn)};
+}
+
+template <auto fn> constexpr Function binary(ComputeOp op) {
+  return {op, ofTwo<fn>, Takes::Numbers, static_cast<float (*)(float, float)>(fn)};
+}
+
+template <auto fn> constexpr Function wholes(ComputeOp op) {
+  return {op, ofTwoWholes<fn>, Takes::Wholes, static_cast<int32_t (*)(int32_t, int32_t)>(fn)};
+}
 
 /// An operation that needs its operands alone.
 template <void (*fn)(Operands, Value &)>
@@ -234,53 +249,53 @@ void plain(const ComputeNode &, Operands in, Value &result) {
 }
 
 constexpr Function functions[] = {
-    {ComputeOp::Negate, unary<[](float x) { return -x; }>},
-    {ComputeOp::Abs, unary<[](float x) { return std::fabs(x); }>},
-    {ComputeOp::Sign, unary<sign>},
-    {ComputeOp::Floor, unary<[](float x) { return std::floor(x); }>},
-    {ComputeOp::Ceil, unary<[](float x) { return std::ceil(x); }>},
-    {ComputeOp::Trunc, unary<[](float x) { return std::trunc(x); }>},
-    {ComputeOp::Round, unary<[](float x) { return std::nearbyint(x); }>},
-    {ComputeOp::Reciprocal, unary<[](float x) { return 1 / x; }>},
-    {ComputeOp::Square, unary<square>},
-    {ComputeOp::Sqrt, unary<[](float x) { return std::sqrt(x); }>},
-    {ComputeOp::Rsqrt, unary<[](float x) { return 1 / std::sqrt(x); }>},
-    {ComputeOp::Exp, unary<[](float x) { return std::exp(x); }>},
-    {ComputeOp::Log, unary<[](float x) { return std::log(x); }>},
-    {ComputeOp::Sin, unary<[](float x) { return std::sin(x); }>},
-    {ComputeOp::Cos, unary<[](float x) { return std::cos(x); }>},
-    {ComputeOp::Arctan, unary<[](float x) { return std::atan(x); }>},
-    {ComputeOp::Tanh, unary<[](float x) { return std::tanh(x); }>},
-    {ComputeOp::Erf, unary<[](float x) { return std::erf(x); }>},
-    {ComputeOp::Sigmoid, unary<sigmoid>},
-    {ComputeOp::Silu, unary<silu>},
-    {ComputeOp::Gelu, unary<gelu>},
-    {ComputeOp::Softplus, unary<softplus>},
-    {ComputeOp::Add, binary<[](float x, float y) { return x + y; }>},
-    {ComputeOp::Sub, binary<[](float x, float y) { return x - y; }>},
-    {ComputeOp::Mul, binary<[](float x, float y) { return x * y; }>},
-    {ComputeOp::Div, binary<[](float x, float y) { return x / y; }>},
-    {ComputeOp::Max, binary<larger>},
-    {ComputeOp::Min, binary<smaller>},
-    {ComputeOp::Pow, binary<[](float x, float y) { return std::pow(x, y); }>},
-    {ComputeOp::Mod, binary<modulo>},
-    {ComputeOp::Less, binary<[](float x, float y) { return x < y ? 1.0F : 0.0F; }>},
-    {ComputeOp::LessEqual, binary<[](float x, float y) { return x <= y ? 1.0F : 0.0F; }>},
-    {ComputeOp::Greater, binary<[](float x, float y) { return y < x ? 1.0F : 0.0F; }>},
-    {ComputeOp::GreaterEqual, binary<[](float x, float y) { return y <= x ? 1.0F : 0.0F; }>},
-    {ComputeOp::Equal, binary<[](float x, float y) { return x == y ? 1.0F : 0.0F; }>},
-    {ComputeOp::NotEqual, binary<[](float x, float y) { return x != y ? 1.0F : 0.0F; }>},
+    unary<[](float x) { return -x; }>(ComputeOp::Negate),
+    unary<[](float x) { return std::fabs(x); }>(ComputeOp::Abs),
+    unary<sign>(ComputeOp::Sign),
+    unary<[](float x) { return std::floor(x); }>(ComputeOp::Floor),
+    unary<[](float x) { return std::ceil(x); }>(ComputeOp::Ceil),
+    unary<[](float x) { return std::trunc(x); }>(ComputeOp::Trunc),
+    unary<[](float x) { return std::nearbyint(x); }>(ComputeOp::Round),
+    unary<[](float x) { return 1 / x; }>(ComputeOp::Reciprocal),
+    unary<square>(ComputeOp::Square),
+    unary<[](float x) { return std::sqrt(x); }>(ComputeOp::Sqrt),
+    unary<[](float x) { return 1 / std::sqrt(x); }>(ComputeOp::Rsqrt),
+    unary<[](float x) { return std::exp(x); }>(ComputeOp::Exp),
+    unary<[](float x) { return std::log(x); }>(ComputeOp::Log),
+    unary<[](float x) { return std::sin(x); }>(ComputeOp::Sin),
+    unary<[](float x) { return std::cos(x); }>(ComputeOp::Cos),
+    unary<[](float x) { return std::atan(x); }>(ComputeOp::Arctan),
+    unary<[](float x) { return std::tanh(x); }>(ComputeOp::Tanh),
+    unary<[](float x) { return std::erf(x); }>(ComputeOp::Erf),
+    unary<sigmoid>(ComputeOp::Sigmoid),
+    unary<silu>(ComputeOp::Silu),
+    unary<gelu>(ComputeOp::Gelu),
+    unary<softplus>(ComputeOp::Softplus),
+    binary<[](float x, float y) { return x + y; }>(ComputeOp::Add),
+    binary<[](float x, float y) { return x - y; }>(ComputeOp::Sub),
+    binary<[](float x, float y) { return x * y; }>(ComputeOp::Mul),
+    binary<[](float x, float y) { return x / y; }>(ComputeOp::Div),
+    binary<larger>(ComputeOp::Max),
+    binary<smaller>(ComputeOp::Min),
+    binary<[](float x, float y) { return std::pow(x, y); }>(ComputeOp::Pow),
+    binary<modulo>(ComputeOp::Mod),
+    binary<[](float x, float y) { return x < y ? 1.0F : 0.0F; }>(ComputeOp::Less),
+    binary<[](float x, float y) { return x <= y ? 1.0F : 0.0F; }>(ComputeOp::LessEqual),
+    binary<[](float x, float y) { return y < x ? 1.0F : 0.0F; }>(ComputeOp::Greater),
+    binary<[](float x, float y) { return y <= x ? 1.0F : 0.0F; }>(ComputeOp::GreaterEqual),
+    binary<[](float x, float y) { return x == y ? 1.0F : 0.0F; }>(ComputeOp::Equal),
+    binary<[](float x, float y) { return x != y ? 1.0F : 0.0F; }>(ComputeOp::NotEqual),
     {ComputeOp::Select, plain<select>, Takes::Either},
-    {ComputeOp::BitAnd, wholes<[](int32_t x, int32_t y) { return x & y; }>, Takes::Wholes},
-    {ComputeOp::BitOr, wholes<[](int32_t x, int32_t y) { return x | y; }>, Takes::Wholes},
-    {ComputeOp::BitXor, wholes<[](int32_t x, int32_t y) { return x ^ y; }>, Takes::Wholes},
+    wholes<[](int32_t x, int32_t y) { return x & y; }>(ComputeOp::BitAnd),
+    wholes<[](int32_t x, int32_t y) { return x | y; }>(ComputeOp::BitOr),
+    wholes<[](int32_t x, int32_t y) { return x ^ y; }>(ComputeOp::BitXor),
     {ComputeOp::BitNot, plain<bitNot>, Takes::Wholes},
-    {ComputeOp::ShiftLeft, wholes<shiftLeft>, Takes::Wholes},
-    {ComputeOp::ShiftRight, wholes<shiftRight>, Takes::Wholes},
-    {ComputeOp::ShiftRightSigned, wholes<shiftRightSigned>, Takes::Wholes},
-    {ComputeOp::WholeAdd, wholes<wholeAdd>, Takes::Wholes},
-    {ComputeOp::WholeSub, wholes<wholeSub>, Takes::Wholes},
-    {ComputeOp::WholeMul, wholes<wholeMul>, Takes::Wholes},
+    wholes<shiftLeft>(ComputeOp::ShiftLeft),
+    wholes<shiftRight>(ComputeOp::ShiftRight),
+    wholes<shiftRightSigned>(ComputeOp::ShiftRightSigned),
+    wholes<wholeAdd>(ComputeOp::WholeAdd),
+    wholes<wholeSub>(ComputeOp::WholeSub),
+    wholes<wholeMul>(ComputeOp::WholeMul),
     {ComputeOp::Bits, plain<bits>},
     {ComputeOp::FromBits, plain<fromBits>, Takes::Wholes},
     {ComputeOp::Convert, convert, Takes::Either},
@@ -317,6 +332,11 @@ bool isTaken(const ComputeNode &node, Operands in, size_t operand) {
 }
 
 } // namespace
+
+Scalar scalarOf(ComputeOp op) {
+  const Function *function = std::ranges::find(functions, op, &Function::op);
+  return function == std::end(functions) ? Scalar() : function->scalar;
+}
 
 bool takesWholes(const ComputeNode &node) {
   return functionOf(node.op).takes == Takes::Wholes ||

@@ -18,6 +18,8 @@
 
 #include "tally/Model/ComputeText.h"
 
+#include <variant>
+
 namespace tally::data {
 
 struct Value {
@@ -70,6 +72,13 @@ bool shapeOf(const ComputeNode &node, std::span<const Shape> operands, Shape &re
 
 /// Whether the operands of this operation are whole numbers.
 bool takesWholes(const ComputeNode &node);
+
+/// An operation as a function of one element of each operand.
+using Scalar = std::variant<std::monostate, float (*)(float), float (*)(float, float),
+                            int32_t (*)(int32_t, int32_t)>;
+
+/// None: it is no such function.
+Scalar scalarOf(ComputeOp op);
 
 /// Whether a value can be written to a tile: as many elements, or repeated along axes of one.
 bool fitsTile(const Shape &value, const Shape &tile);

@@ -8,6 +8,7 @@
 
 #include "tally/Code/Listing.h"
 #include "tally/Exec/EmitCpp.h"
+#include "tally/Native/ThreadProgram.h"
 #include "tally/Written/CodeJson.h"
 
 #include <fmt/format.h>
@@ -150,22 +151,24 @@ std::string jsonText(const std::vector<LoadedKernel> &kernels, JsonOptions optio
 }
 
 /// A program has one kernel.
-std::string programText(Session &session, const std::vector<LoadedKernel> &kernels) {
+std::string programText(Session &session, const std::vector<LoadedKernel> &kernels,
+                        std::string_view language) {
   if (kernels.size() != 1) {
     fail(fmt::format("'--emit' writes a program of one kernel, but there are {}; name one with "
                      "'--kernel'",
                      kernels.size()));
   }
   Diagnostics diagnostics;
+  auto emit = language == "llvm" ? emitLlvm : emitCpp;
   std::optional<std::string> program =
-      emitCpp(kernels[0].kernel, *kernels[0].code, session.machine(), diagnostics);
+      emit(kernels[0].kernel, *kernels[0].code, session.machine(), diagnostics);
   session.report(kernels[0].kernel, diagnostics);
   return orEnd(std::move(program));
 }
 
 std::string CompileCommand::resultText(Session &session,
                                        const std::vector<LoadedKernel> &kernels) const {
-  return !emit.empty()      ? programText(session, kernels)
+  return !emit.empty()      ? programText(session, kernels, emit)
          : format == "scf"  ? session.scfText(kernels)
          : format == "text" ? moduleText(kernels)
                             : jsonText(kernels, json);
@@ -254,8 +257,9 @@ void CompileCommand::declareOn(CLI::App &command) {
                         {"text", "json", "scf"}),
            {"--emit", emit,
             "a program instead of code: c++ is one file, with a thread for each engine "
-            "(docs/guide/Programs.md)",
-            oneOf("program", "programs", {"c++"})},
+            "(docs/guide/Programs.md); llvm is what 'tally run' compiles "
+            "(docs/guide/Threads.md)",
+            oneOf("program", "programs", {"c++", "llvm"})},
            {"--locations", json.locations,
             "in JSON, say of each statement of the kernel where it comes from"},
            {"--compact", json.compact,
@@ -291,6 +295,7 @@ constexpr const char *examples = R"(Examples:
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
   tally compile k.mlir --format=scf             one function per engine, for compilers with MLIR
   tally compile k.mlir --emit=c++ -o k.cpp      a program with a thread for each engine
+  tally compile k.mlir --emit=llvm              the same, as LLVM IR for 'tally run'
   tally compile k.mlir --certify -o code.mlir   only code that the proved checker certifies
 
 Exit status: 0 code is written, 1 the checker rejects it (--certify), 2 wrong input or use, or no code

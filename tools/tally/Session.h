@@ -261,6 +261,7 @@ void addCompare(CLI::App &app);
 void addCheck(CLI::App &app);
 void addReport(CLI::App &app);
 void addSim(CLI::App &app);
+void addRun(CLI::App &app);
 void addBench(CLI::App &app);
 void addKernels(CLI::App &app);
 void addMachine(CLI::App &app);

@@ -69,8 +69,7 @@ static bool namesFiles(const Kernel &kernel) {
   return true;
 }
 
-/// Reads what there is; every wrong file is told.
-static bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder) {
+bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
     return failed(fmt::format("'{}' is not a folder", folder));

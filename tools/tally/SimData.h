@@ -35,6 +35,10 @@ struct DataReport {
 DataReport followData(Session &session, const Kernel &kernel, const Bindings &bindings,
                       const std::vector<Instance> &commits, const DataOptions &options);
 
+/// Reads NAME.npy of each buffer that has such a file. False, with all reasons reported, if one is
+/// wrong.
+bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder);
+
 /// Writes NAME.npy for each buffer that is not all poison.
 void writeBuffers(const Kernel &kernel, const Memory &memory, const std::string &folder);
 

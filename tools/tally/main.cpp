@@ -42,6 +42,7 @@ int main(int argc, char **argv) {
         addCompare(app);
         addCheck(app);
         addSim(app);
+        addRun(app);
         addReport(app);
         addBench(app);
         addKernels(app);

@@ -19,6 +19,9 @@
 
 namespace tally {
 
+/// The bits in which an element that was never written stands in a file.
+uint32_t unwrittenBits(Format format);
+
 /// Whether all of it could be written.
 bool writeNpy(std::ostream &out, const BufferData &data);
 

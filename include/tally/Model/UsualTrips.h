@@ -1,4 +1,4 @@
-//===- UsualTrips.h - How often loops run if nobody says ------------------===//
+//===- UsualTrips.h - How often loops run if nothing is said --------------===//
 #ifndef TALLY_MODEL_USUALTRIPS_H
 #define TALLY_MODEL_USUALTRIPS_H
 

@@ -1,0 +1,46 @@
+//===- Workers.cpp - Threads that can be watched --------------------------===//
+
+#include "Workers.h"
+
+namespace tally::native {
+
+thread_local Worker *current = nullptr;
+
+void Worker::work() {
+  current = this;
+  Patience patience;
+  while (!shared.mayBegin.load(std::memory_order_acquire) && !isStopped()) {
+    patience.wait();
+  }
+  // NOLINTNEXTLINE(modernize-avoid-setjmp-longjmp): made code has no tables to unwind it by
+  if (setjmp(start) == 0 && !isStopped()) {
+    code();
+  }
+  ended = Clock::now();
+  std::lock_guard guard(lock);
+  isDone = true;
+  test = nullptr;
+}
+
+void Worker::waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip) {
+  blockedOn = Blocker::Counter;
+  awaitedSemaphore = semaphore;
+  awaitedThreshold = threshold;
+  shared.counters[semaphore.value].wait<Watched>(threshold, mask, flip);
+}
+
+void Worker::fail(std::string reason) {
+  std::lock_guard guard(shared.reasonLock);
+  if (shared.reason.empty()) {
+    shared.reason = std::move(reason);
+  }
+  shared.stopped.store(1, std::memory_order_relaxed);
+}
+
+void Worker::leave() {
+  unpublish();
+  // NOLINTNEXTLINE(modernize-avoid-setjmp-longjmp): as above
+  std::longjmp(start, 1);
+}
+
+} // namespace tally::native

@@ -1,0 +1,159 @@
+//===- Workers.h - Threads that can be watched ----------------------------===//
+//
+// A worker is a thread that runs made code: an engine, or what a further queue does.
+//
+// When it has waited for a while, it says for what, and the watchdog looks whether that can still
+// come. If all workers wait, and nothing of this holds, none of them can ever go on, as only
+// workers raise counters. So a slow worker is not taken for a stuck one, however slow it is.
+//
+// A worker that has to end jumps back to where it began. Made code has nothing to clean up on the
+// way, and neither have the functions of Library.cpp where they may wait.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_NATIVE_WORKERS_H
+#define TALLY_LIB_NATIVE_WORKERS_H
+
+#include "../Exec/Counters.h"
+
+#include "tally/Code/Code.h"
+#include "tally/Model/Bindings.h"
+
+#include <atomic>
+#include <chrono>
+#include <csetjmp>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tally::native {
+
+using exec::runtime::Counter;
+using exec::runtime::Patience;
+using Clock = std::chrono::steady_clock;
+
+/// What workers share in one run.
+struct Shared {
+  std::vector<Counter> &counters;
+  const Bindings &bindings;
+  std::atomic<uint8_t> &stopped; ///< not 0: all are to end
+  std::atomic<bool> mayBegin{false};
+  std::mutex reasonLock;
+  std::string reason = {}; ///< why the run failed, if it did: the first one
+
+  Shared(std::vector<Counter> &counters, const Bindings &bindings, std::atomic<uint8_t> &stopped)
+      : counters(counters), bindings(bindings), stopped(stopped) {}
+};
+
+/// A run of an instruction, for the thread of a queue.
+struct TaskEntry {
+  uint32_t task = 0;
+  std::vector<int64_t> counts = {};
+};
+
+/// What a worker waits for.
+enum class Blocker : uint8_t { Counter, Room, Work, Drain };
+
+class Worker {
+public:
+  /// `engine`: whose code it is, or whose queue.
+  Worker(Shared &shared, std::string name, EngineId engine, void (*code)())
+      : name(std::move(name)), engine(engine), shared(shared), code(code) {}
+
+  /// All of its code, on the thread that calls this.
+  void work();
+
+  Clock::time_point end() const { return ended; }
+
+  //===--- For made code --------------------------------------------------===//
+
+  void waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip);
+
+  int64_t trips(LoopId loop, uint64_t entry) const {
+    return static_cast<int64_t>(shared.bindings.trips(engine, loop, entry));
+  }
+
+  /// Keeps the reason, and stops all.
+  void fail(std::string reason);
+
+  [[noreturn]] void leave();
+
+  bool isStopped() const { return shared.stopped.load(std::memory_order_relaxed) != 0; }
+
+  template <typename Condition> void publish(const Condition &holds) {
+    std::lock_guard guard(lock);
+    awaited = &holds;
+    test = [](const void *condition) { return (*static_cast<const Condition *>(condition))(); };
+  }
+
+  void unpublish() {
+    std::lock_guard guard(lock);
+    test = nullptr;
+  }
+
+  //===--- For the watchdog -----------------------------------------------===//
+
+  /// Held while the watchdog looks, so that no worker goes on meanwhile.
+  std::mutex &mutex() { return lock; }
+
+  /// Under its lock: whether it has ended.
+  bool hasEnded() const { return isDone; }
+
+  /// Under its lock: whether it waits for something that does not hold.
+  bool isBlocked() const { return test != nullptr && !test(awaited); }
+
+  /// Under its lock, of one that is blocked.
+  SemaId semaphore() const { return blockedOn == Blocker::Counter ? awaitedSemaphore : SemaId(); }
+
+  uint32_t threshold() const { return awaitedThreshold; }
+
+  const std::string name;
+  const EngineId engine;
+  Blocker blockedOn = Blocker::Counter;
+  TaskEntry outgoing; ///< kept here, as a worker that ends while it waits cleans nothing up
+
+private:
+  Shared &shared;
+  void (*code)();
+  std::jmp_buf start;
+  SemaId awaitedSemaphore;
+  uint32_t awaitedThreshold = 0;
+  Clock::time_point ended;
+  std::mutex lock;
+  const void *awaited = nullptr;
+  bool (*test)(const void *) = nullptr;
+  bool isDone = false;
+};
+
+/// The one that runs on this thread.
+extern thread_local Worker *current;
+
+/// As Patience; and a worker that waits long can be watched, and ends when all are to end.
+struct Watched {
+  template <typename Condition> static void until(const Condition &holds) {
+    Patience patience;
+    Worker &worker = *current;
+    int waits = 0;
+    for (; !holds(); ++waits) {
+      if (worker.isStopped()) {
+        worker.leave();
+      }
+      if (waits == beforePublishing) {
+        worker.publish(holds);
+      }
+      patience.wait();
+    }
+    if (waits > beforePublishing) {
+      worker.unpublish();
+    }
+  }
+
+  static constexpr int beforePublishing = 2000;
+};
+
+using TaskQueue = exec::runtime::Queue<TaskEntry, Watched>;
+
+} // namespace tally::native
+
+#endif // TALLY_LIB_NATIVE_WORKERS_H
