@@ -31,6 +31,7 @@ config.substitutions.append(("%source_dir", config.tally_source_dir))
 # A program without sanitizers can load a plugin with them only if their runtime is there first.
 mlir_opt = "mlir-opt"
 if config.tally_sanitize in ("ON", "1", "TRUE"):
+    config.available_features.add("sanitize")
     runtime = subprocess.check_output([config.cxx, "-print-file-name=libasan.so"], text=True)
     mlir_opt = "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 mlir-opt" % runtime.strip()
 config.substitutions.append(("%mlir_opt", mlir_opt))
