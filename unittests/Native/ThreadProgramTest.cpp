@@ -77,7 +77,7 @@ struct Chain {
 
 } // namespace
 
-/// Counters begin anew with each run.
+/// The numbers of the last round of the ring, each time.
 TEST(ThreadProgramTest, itRunsAgain) {
   Chain chain;
   for (int i = 0; i < 3; ++i) {
@@ -106,6 +106,21 @@ TEST(ThreadProgramTest, nobodyCanGoOn) {
   EXPECT_EQ(run.stuck[1].value, 0u);
   EXPECT_EQ(run.stuck[1].threshold, 1u);
   EXPECT_NE(describeStuck(chain.code, run).find("'work' waits until"), std::string::npos);
+}
+
+/// A ring of two is filled once, and never emptied. Counters begin anew, so that is so each time.
+TEST(ThreadProgramTest, theRingStaysFull) {
+  Chain chain;
+  for (Op &op : chain.code.engines[EngineId(1)].ops) {
+    op.signal = {};
+  }
+  for (int i = 0; i < 2; ++i) {
+    ThreadRun run = chain.run();
+    ASSERT_EQ(run.outcome, ThreadRun::Outcome::Stuck);
+    ASSERT_EQ(run.stuck.size(), 2u);
+    EXPECT_EQ(run.stuck[1].value, 2u);
+    EXPECT_EQ(run.stuck[1].threshold, 3u);
+  }
 }
 
 /// While one thread computes for long, the one that waits for it is not stuck, however long that
