@@ -18,7 +18,7 @@ from tally.nki.corpus import measure, page
 from .support import machine, tally_program
 
 CHECKOUT = Path(__file__).parent / "checkout"
-LIMITS = ("--seconds=6", "--max-multiply-adds=1e7", f"--machine={machine()}")
+LIMITS = ("--seconds=15", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
 def walk(root, output, *options):
@@ -56,13 +56,13 @@ class CorpusTest(unittest.TestCase):
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
-                                                    "chosen_by_a_member", "taken_in_turn", "other_part",
+                                                    "chosen_by_a_member", "chosen_inside", "of_either_type", "taken_in_turn", "other_part",
                                                     "with_a_broken_reference", "kept_above",
                                                     "rows_in_turn"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (29, 21))
-        self.assertEqual(found["reference"], {"agrees": 18, "differs": 1, "not compared": 2})
+        self.assertEqual((found["kernels"], found["traced"]), (31, 23))
+        self.assertEqual(found["reference"], {"agrees": 20, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -122,8 +122,9 @@ class CorpusTest(unittest.TestCase):
 
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
-        not."""
-        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "TestWithReference.test_with_reference[0]")):
+        not; of two of one size, first the one whose numbers NumPy has."""
+        for name, case in (("of_either_type", "test_of_either_type[1]"), ("for_a_newer_chip", "test_newer[0]"),
+                           ("compared_later", "TestWithReference.test_with_reference[0]")):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
 
@@ -161,8 +162,9 @@ class CorpusTest(unittest.TestCase):
         self.assertTrue(1 < found["largest"] < 2)
 
     def test_each_member(self):
-        """Of each member of an enumeration, the lightest set of parameters runs."""
-        self.assertEqual(self.rows["chosen_by_a_member"]["reference"]["state"], "agrees")
+        """Of each member of an enumeration, the lightest set of parameters runs; the member may be inside a parameter."""
+        for name in ("chosen_by_a_member", "chosen_inside"):
+            self.assertEqual(self.rows[name]["reference"]["state"], "agrees", name)
 
     def test_broken_reference(self):
         """What a reference raises when it is asked for is told."""
@@ -238,7 +240,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 29)
+        self.assertEqual(progress.count(": kept"), 31)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -256,7 +258,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (28, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (30, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_options_and_program(self):

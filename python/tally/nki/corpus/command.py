@@ -142,7 +142,7 @@ class Walk:
             for depth, (file, name) in enumerate(call["kernels"]):
                 self.calls.setdefault((file, name), []).append(
                     {"driver": driver, "case": call["case"], "ordinal": call["ordinal"], "size": call["size"],
-                     "through": call["kernels"][0][1] if depth else ""})
+                     "foreign": call["foreign"], "through": call["kernels"][0][1] if depth else ""})
         for problem in [noted.get("problem"), *[entry for entry in noted["problems"]]]:
             if problem:
                 self.problems.append({"driver": driver, **problem})
@@ -181,8 +181,9 @@ class Walk:
     def _kernel(self, kernel, count):
         folder = self.output / "kernels" / _slug(kernel.id)
         mine = self.users.get(kernel.id) or self.users.get(kernel.name)
+        # Of two calls of one size, first the one whose numbers NumPy has: a reference rounds others as it can.
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
-                       key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
+                       key=lambda call: (bool(call["through"]), call["size"], call["foreign"], call["driver"]))
         depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
         path = folder / "result.json"
         entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
@@ -209,7 +210,7 @@ class Walk:
                     "problem": {"kind": "broken", "text": reason, "file": kernel.file, "line": int(line)}}
         failed = []
         if mine is not None:
-            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
+            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "foreign": 0, "through": "",
                       "user": mine}]
         too_much = None  # the size of a call that took too much; none that is larger is tried
         first, has_numbers = None, False  # a call that was traced, and whose result was compared with nothing

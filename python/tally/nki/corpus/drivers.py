@@ -264,10 +264,11 @@ def _parameter_sets(function, made):
 
 
 def _firsts(sets):
-    """The first set with each member of an enumeration: which kernel a test is for may be one."""
+    """The first set with each member of an enumeration: which kernel a test is for may be one. It may be a part of
+    a parameter, as of the description of a case."""
     seen, firsts = set(), []
     for given in sets:
-        members = {(name, value) for name, value in given.items() if isinstance(value, enum.Enum)}
+        members = {(name, value) for name, value in _leaves(given) if isinstance(value, enum.Enum)}
         if members - seen:
             seen |= members
             firsts.append(given)
@@ -318,19 +319,24 @@ def _passes(accepts, given):
 
 def _weight(given):
     """How large the shapes may be: numbers count as factors."""
-    return sum(math.log2(number) for value in given.values() for number in _numbers(value))
+    return sum(math.log2(value) for _, value in _leaves(given)
+               if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1)
 
 
-def _numbers(value, depth=4):
+def _leaves(value, name="", depth=5):
+    """What a value is made of, and how each part is called there."""
     if isinstance(value, dict):
-        value = list(value.values())
+        parts = value.items()
     elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum)):
-        value = list(vars(value).values())
-    if isinstance(value, (list, tuple)) and depth:
-        for part in value:
-            yield from _numbers(part, depth - 1)
-    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1:
-        yield int(value)
+        parts = vars(value).items()
+    elif isinstance(value, (list, tuple)):
+        parts = ((name, part) for part in value)
+    else:
+        yield name, value
+        return
+    if depth:
+        for key, part in parts:
+            yield from _leaves(part, key, depth - 1)
 
 
 # ---- Programs that name one kernel of several -----------------------------------------------
