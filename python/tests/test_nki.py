@@ -648,6 +648,19 @@ class DynamicTest(KernelTest):
             self.assertEqual(differences(traced, trips=[f"parts={n}", "length=2,4,3,0"], inputs=again.inputs,
                                          expected=again.expected, strategies=("per-loop", "auto")), [])
 
+    def test_while_loop(self):
+        """In a dynamic loop, a loop whose body gives the register on which the next turn depends."""
+        x, times = support.random(4, 128, 16), np.array([[2], [4], [3], [0]], np.int32)
+        traced = trace("dynamic", "times", x=x, counts=times, n=one(3))
+        self.assertEqual(traced.summary.trips, {"i": [3], "while": [2, 4, 3]})
+        self.check(traced, {})
+        for n in (0, 1, 4):
+            again = support.rerun("dynamic", "times", x=x, counts=times, n=one(n))
+            if n:
+                self.assertTrue(np.allclose(again.expected["out"][:n], (times[:, :, None] * x)[:n], atol=1e-5))
+            self.assertEqual(differences(traced, trips=[f"i={n}", "while=2,4,3,0"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
+
     def test_gathered(self):
         """An address from an input is anywhere; the numbers are gathered from all of the tensor."""
         x, where = support.random(512, 32), np.array([[256], [0], [128], [64]], np.int32)
@@ -697,12 +710,36 @@ class DynamicTest(KernelTest):
 class MistakeTest(unittest.TestCase):
     """What is wrong with code for a traced kernel is told where it is in Python."""
 
-    def test_removed_waits(self):
+    def softmax(self, folder):
+        """The document of the example, which is also written to `k.json`."""
         traced = trace_file(support.ROOT / "examples/nki/softmax.py", "softmax",
                             {"x": tensor(support.random(512, 64)), "blocks": tensor(one(3))})
+        (folder / "k.json").write_text(as_text(traced.document), encoding="utf-8")
+        return traced.document
+
+    def test_removed_dependences(self):
+        """A kernel with its dependences in writing, one of them left out."""
         with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
             folder = Path(name)
-            (folder / "k.json").write_text(as_text(traced.document), encoding="utf-8")
+            document = self.softmax(folder)
+            status, text = support.tally("deps", folder / "k.json", "--format=json", f"--machine={support.machine()}")
+            self.assertEqual(status, 0, text)
+            found = [{key: entry[key] for key in ("producer", "consumer", "kind", "distance") if entry.get(key)}
+                     for entry in json.loads(text)["kernels"][0]["dependences"] if entry["implied_by"] is None]
+            self.assertEqual(len(found), 8)
+            for missing in [None, *found]:
+                document["dependences"] = [entry for entry in found if entry is not missing]
+                (folder / "less.json").write_text(json.dumps(document), encoding="utf-8")
+                status, text = support.tally("check", folder / "less.json", "--race", f"--machine={support.machine()}")
+                self.assertEqual(status, 0 if missing is None else 1, text)
+                if missing is not None:
+                    line = missing["consumer"].split(".")[1]
+                    self.assertRegex(text, rf"softmax\.py:{line}:\d+: error: race: nothing makes '{missing['consumer']}'")
+
+    def test_removed_waits(self):
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
+            folder = Path(name)
+            self.softmax(folder)
             status, text = support.tally("compile", folder / "k.json", "--format=json", "--locations",
                                          f"--machine={support.machine()}", "-o", folder / "code.json")
             self.assertEqual(status, 0, text)
