@@ -28,6 +28,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from ..elements import Element
 from ..modules import Kernel
 from ..source import compiled
 from .standins import Blank, Mark, Skipped
@@ -324,10 +325,10 @@ def _weight(given):
 
 
 def _leaves(value, name="", depth=5):
-    """What a value is made of, and how each part is called there."""
+    """What a value is made of, and how each part is called there. An element type is whole: it says nothing of shapes."""
     if isinstance(value, dict):
         parts = value.items()
-    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum)):
+    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum, Element)):
         parts = vars(value).items()
     elif isinstance(value, (list, tuple)):
         parts = ((name, part) for part in value)
