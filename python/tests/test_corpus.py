@@ -6,7 +6,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -37,6 +40,16 @@ def walk(root, output, *options):
 
 def by_name(document):
     return {row["kernel"]: row for row in document["kernels"]}
+
+
+def _processes_of(order):
+    """Those that carry out an order."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(order).encode() in (folder / "cmdline").read_bytes():
+                yield int(folder.name)
+        except OSError:  # it has ended since
+            pass
 
 
 class CorpusTest(unittest.TestCase):
@@ -260,6 +273,20 @@ class CorpusTest(unittest.TestCase):
         _, progress, document = walk(self.root, self.folder / "part")
         self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (30, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
+
+    def test_ended(self):
+        """A walk that is asked to end ends the process that it waits for, and goes on later."""
+        out = self.folder / "ended"
+        walk = subprocess.Popen([sys.executable, "-m", "tally.nki", "corpus", self.root, "-o", out, "--only=hangs", "--seconds=99"],
+                                env={**os.environ, "PYTHONPATH": str(CHECKOUT.parents[1]), "TALLY": ""},
+                                stderr=subprocess.PIPE, text=True)
+        order = out / "kernels/kernels-second.py-hangs/order.json"
+        while not order.exists():
+            self.assertIsNone(walk.poll())
+            time.sleep(0.1)
+        walk.terminate()
+        self.assertIn("interrupted; the same command goes on", walk.communicate(timeout=30)[1])
+        self.assertEqual((walk.returncode, list(_processes_of(order))), (2, []))
 
     def test_options_and_program(self):
         """Other options, or another tally, are another question."""

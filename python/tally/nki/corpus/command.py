@@ -11,6 +11,7 @@ Steps, each kept in a folder, so a second run goes on where the first one ended:
 The exit status says whether there is a page, and nothing of the kernels: 0 if there is one, 2 if not.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -48,7 +50,8 @@ _TOO_MUCH = ("too large", "time limit", "memory limit")
 def main(argv):
     options = parser().parse_args(argv)
     try:
-        return Walk(options).run()
+        with _ended_as_by_hand():
+            return Walk(options).run()
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
     except KeyboardInterrupt:
@@ -56,6 +59,23 @@ def main(argv):
     except OSError as problem:
         print(f"error: cannot write '{problem.filename}': {problem.strerror}", file=sys.stderr)
     return 2
+
+
+@contextlib.contextmanager
+def _ended_as_by_hand():
+    """A walk that is asked to end, as by a limit of time on the whole, ends the process that it waits for, too."""
+
+    def end(*_):
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may be asked
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def parser():
