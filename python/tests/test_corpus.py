@@ -135,11 +135,13 @@ class CorpusTest(unittest.TestCase):
 
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
-        not; of two of one size, first the one whose numbers NumPy has."""
-        for name, case in (("of_either_type", "test_of_either_type[1]"), ("for_a_newer_chip", "test_newer[0]"),
+        not, and one with NumPy's types before one whose result differs with others."""
+        for name, case in (("of_either_type", "test_of_either_type[3]"), ("for_a_newer_chip", "test_newer[0]"),
                            ("compared_later", "TestWithReference.test_with_reference[0]")):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
+        (before,) = self.rows["of_either_type"]["failed_before"]
+        self.assertEqual((before["case"], before["kind"]), ("test_of_either_type[0]", "differs"))
 
     def test_through_another(self):
         """No test names it, but a kernel that a test names."""

@@ -127,7 +127,7 @@ def _noted(order):
         try:
             calling = {}
             for case in place.cases():
-                test = case.id.split("[")[0]
+                test = case.id.split("[")[0], case.elements
                 if calling.get(test, 0) >= drivers.MOST_CALLING and not case.is_first:
                     continue
                 place.watcher.calls = []

@@ -201,9 +201,8 @@ class Walk:
     def _kernel(self, kernel, count):
         folder = self.output / "kernels" / _slug(kernel.id)
         mine = self.users.get(kernel.id) or self.users.get(kernel.name)
-        # Of two calls of one size, first the one whose numbers NumPy has: a reference rounds others as it can.
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
-                       key=lambda call: (bool(call["through"]), call["size"], call["foreign"], call["driver"]))
+                       key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
         depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
         path = folder / "result.json"
         entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
@@ -234,11 +233,14 @@ class Walk:
                       "user": mine}]
         too_much = None  # the size of a call that took too much; none that is larger is tried
         first, has_numbers = None, False  # a call that was traced, and whose result was compared with nothing
+        differing = None  # one whose result differs, perhaps since a reference rounds what NumPy has not as it can
         tried = 0
         for call in _spread(calls):
             if tried == TRIES or has_numbers and tried >= COMPARED_TRIES:
                 break
             if too_much is not None and call["size"] >= too_much or self._misses(kernel, call):
+                continue
+            if differing is not None and call["foreign"]:
                 continue
             tried += 1
             answer = self._trace(kernel, call, folder)
@@ -247,11 +249,19 @@ class Walk:
                 if first is None or answer["has_numbers"] and not has_numbers:
                     first, has_numbers = call, answer["has_numbers"]
                 continue
-            if answer.get("problem") is None:
-                return self._measured(entry, answer, call, failed, folder)
-            failed.append({"driver": call["driver"], "case": call["case"], **answer["problem"]})
-            if answer["problem"]["kind"] in _TOO_MUCH:
+            problem = answer.get("problem")
+            if problem is None:
+                found = _reference(answer["comparisons"], "")
+                if found["state"] == "agrees" or not call["foreign"] and differing is None:
+                    return self._measured(entry, answer, call, failed, folder)
+                differing = differing or call
+                problem = {"kind": "differs", "text": _difference(found)}
+            failed.append({"driver": call["driver"], "case": call["case"], **problem})
+            if problem["kind"] in _TOO_MUCH:
                 too_much = call["size"]
+        if differing is not None:
+            first = differing
+            failed = [other for other in failed if other["kind"] != "differs"]
         if first is not None:
             answer = self._trace(kernel, first, folder)  # once more, since the folder has another one's
             if answer.get("problem") is None:
@@ -349,6 +359,11 @@ def _reference(comparisons, why_not):
     worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
     return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs",
             "comparisons": len(comparisons), **{key: value for key, value in worst.items() if key != "passed"}}
+
+
+def _difference(found):
+    text = "the result differs from the reference"
+    return text + (f": {found['error']:.2g} off, where the largest number is {found['largest']:.3g}" if "error" in found else "")
 
 
 def _spread(calls):

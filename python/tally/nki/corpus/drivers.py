@@ -35,7 +35,7 @@ from .standins import Blank, Mark, Skipped
 
 MOST_SETS = 4000  # of parameters that are looked at
 MOST_CASES = 10  # of one test, and
-MOST_CALLING = 3  # of them, if they call a kernel
+MOST_CALLING = 3  # of them with the same element types, if they call a kernel
 TARGETS = ("trn2", "trn3")  # of a test that is skipped on the first one
 
 
@@ -44,6 +44,7 @@ class Case(NamedTuple):
     run: Callable
     names: frozenset = frozenset()  # that its code uses
     is_first: bool = False  # with some member of an enumeration among its parameters
+    elements: frozenset = frozenset()  # the element types among them
 
 
 def cases(path, root, finder, handed):
@@ -76,7 +77,8 @@ def cases(path, root, finder, handed):
         sets = [*firsts, *(given for given in sets if not any(given is first for first in firsts))]
         for number, given in enumerate(sets[:MOST_CASES]):
             yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed),
-                       names_in(function.__code__), number < len(firsts))
+                       names_in(function.__code__), number < len(firsts),
+                       frozenset(value for _, value in _leaves(given) if isinstance(value, Element)))
 
 
 def _failed(name, error, function=None):

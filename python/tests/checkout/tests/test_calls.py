@@ -65,11 +65,10 @@ def test_chosen_inside(case):
         behind_a_mistake(np.zeros((case.config["rows"], 32), np.float32))
 
 
-@pytest.mark.parametrize("dtype, rows, columns", [(nl.bfloat16, 64, 32), (nl.float32, 64, 32), (nl.bfloat16, 32, 64),
-                                                  (nl.bfloat16, 16, 128)])
-def test_of_either_type(dtype, rows, columns):
-    """The reference knows nothing of bf16. All sets are as light."""
-    numbers = np.random.rand(rows, columns).astype(np.float32)
+@pytest.mark.parametrize("dtype, rows", [*((nl.bfloat16, rows) for rows in (16, 32, 48)), (nl.float32, 64)])
+def test_of_either_type(dtype, rows):
+    """The reference knows nothing of bf16."""
+    numbers = np.random.rand(rows, 32).astype(np.float32)
     np.testing.assert_array_equal(of_either_type(numbers.astype(dtype)), numbers)
 
 
