@@ -122,9 +122,10 @@ class Walk:
         self.calls, self.problems = {}, []
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
         self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
-        drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
+        wanting = [kernel for kernel in kernels if not kernel.broken and self._of_the_user(kernel) is None]
+        drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, wanting)]
         self._note_all(drivers)
-        missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
+        missing = {kernel.file for kernel in wanting if (kernel.file, kernel.name) not in self.calls}
         if missing:
             # One that no driver names may be called by what a driver imports.
             imports = found.Imports(self.checkout, self.root)
@@ -133,6 +134,10 @@ class Walk:
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0
+
+    def _of_the_user(self, kernel):
+        """The call that the file of --arguments has for it."""
+        return self.users.get(kernel.id) or self.users.get(kernel.name)
 
     def _chosen(self):
         return f" with '{self.options.only}' in their names" if self.options.only else ""
@@ -200,7 +205,7 @@ class Walk:
 
     def _kernel(self, kernel, count):
         folder = self.output / "kernels" / _slug(kernel.id)
-        mine = self.users.get(kernel.id) or self.users.get(kernel.name)
+        mine = self._of_the_user(kernel)
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
         depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
