@@ -180,9 +180,6 @@ TileDrawer::Term TileDrawer::index() {
   if (bodies.empty() || random.percent(20)) {
     return number(random.in({0, 3}));
   }
-  if (std::optional<Term> row = random.percent(12) ? runOfNest() : std::nullopt) {
-    return *row;
-  }
   Term value = leaf();
   if (random.percent(15)) {
     value = sum(value, leaf());
@@ -200,18 +197,6 @@ TileDrawer::Term TileDrawer::index() {
     return difference(5, value);
   }
   return random.percent(65) ? remainder(value, random.in({1, 4})) : value;
-}
-
-/// As a matrix is gone through row by row; none without a loop in a loop, or if that has no bound.
-std::optional<TileDrawer::Term> TileDrawer::runOfNest() {
-  if (bodies.size() < 2 || !bodies.back().isLoop || !bodies[bodies.size() - 2].isLoop ||
-      bodies.back().maxTrips == unbounded) {
-    return std::nullopt;
-  }
-  const Body &inner = bodies.back(), &outer = bodies[bodies.size() - 2];
-  Term row{outer.name, 0, std::max<int64_t>(outer.maxTrips - 1, 0)};
-  Term column{inner.name, 0, std::max<int64_t>(inner.maxTrips - 1, 0)};
-  return sum(product(inner.maxTrips, row), column);
 }
 
 TileDrawer::Term TileDrawer::leaf(bool mayTie) {

@@ -68,7 +68,6 @@ private:
   Term size();
   Term within(Term term, int64_t room);
   Term index();
-  std::optional<Term> runOfNest();
   Term leaf(bool mayTie = true);
 
   static int64_t saturatingProduct(int64_t a, int64_t b); ///< of numbers that are not negative
