@@ -89,6 +89,14 @@ template <TileExpr::Kind kind> bool inTile(const ParsedAccess &tile) {
   return any(tile.exprs, [](const TileExpr &e) { return e.kind == kind; });
 }
 
+/// From run to run of two nests, one of them of several loops.
+bool isOfNests(const Kernel &kernel, const Dep &dep) {
+  DepPlace place = placeOf(kernel, dep);
+  auto isDeeper = [&](LoopId home) { return kernel.loops[home].parent != place.shared; };
+  return dep.form == DistanceForm::Element &&
+         (isDeeper(place.producerHome) || isDeeper(place.consumerHome));
+}
+
 template <DistanceForm form> bool hasForm(const Kernel &, const Dep &dep) {
   return dep.form == form;
 }
@@ -337,6 +345,7 @@ constexpr Feature featureTable[] = {
     {&distance, "on several loops", anyDep<[](const Kernel &k, const Dep &d) { return isVector(k, d, 2, SIZE_MAX); }>},
     {&distance, "flat", anyDep<hasForm<DistanceForm::Flat>>},
     {&distance, "element", anyDep<hasForm<DistanceForm::Element>>},
+    {&distance, "element, of nests", anyDep<isOfNests>},
     {&distance, "negative in part", anyDep<isNegative>},
     {&distance, "more than 64", anyDep<isFar>},
     {&waits, "in the shared body", anyWait<WaitClass::InShared>},

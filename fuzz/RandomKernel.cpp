@@ -9,6 +9,7 @@
 #include "RandomKernel.h"
 
 #include "tally/Model/Place.h"
+#include "tally/Model/RunNumbers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -333,13 +334,9 @@ private:
     return false;
   }
 
-  /// Both ends directly in loops of one body; backward only with a loop to carry it.
+  /// Both ends in loops, or nests, of one body; backward only with a loop to carry it.
   bool fitsElement(const Pair &pair, LoopId real) const {
-    LoopId shared = pair.place.shared;
-    const Loop &producer = kernel.loops[pair.place.producerHome];
-    const Loop &consumer = kernel.loops[pair.place.consumerHome];
-    return producer.kind == LoopKind::Loop && consumer.kind == LoopKind::Loop &&
-           producer.parent == shared && consumer.parent == shared && &producer != &consumer &&
+    return sideBySide(kernel, pair.place.producerHome, pair.place.consumerHome) &&
            (pair.place.order == Order::Forward || real != rootLoop);
   }
 
@@ -458,7 +455,7 @@ private:
 
   void drawElement(LoopId real, const Pair &pair, Draft &draft) {
     draft.form = DistanceForm::Element;
-    draft.step = random.in(-2, 2);
+    draft.step = random.in(-3, 3);
     bool forward = pair.place.order == Order::Forward;
     if (real != rootLoop && (!forward || random.percent(50))) {
       draft.components = {{real, drawOffset()}};

@@ -32,7 +32,7 @@ enum class Shape : uint8_t {
   Opposite,    ///< in the two branches of one `if`
   Backward, ///< the producer's statement after the consumer's, a distance on the loop around both
   Flat,     ///< both in one body, counted over the whole run
-  Element,  ///< in two loops of one body, element by element
+  Element,  ///< in two loops or nests of one body, element by element
   Self,     ///< an instruction and an earlier run of itself
 };
 inline constexpr size_t numShapes = 9;

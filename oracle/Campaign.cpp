@@ -19,7 +19,10 @@ namespace tally::oracle {
 static Kernel acceptedKernel(uint64_t seed, const fuzz::RandomKernelOptions &options) {
   Kernel kernel = fuzz::randomKernel(seed, options);
   Diagnostics refused;
+  PlanDecisions withoutTrips;
+  withoutTrips.constantTrips = false;
   makePlan(kernel, {}, refused);
+  makePlan(kernel, withoutTrips, refused);
   if (!refused.hasErrors()) {
     return kernel;
   }
@@ -90,7 +93,8 @@ std::string_view toString(DepClass depClass) {
       "same-branch-1",   "same-branch-far",
       "two-levels",      "nest",
       "levels",          "flat",
-      "element-forward", "element-backward"};
+      "element-forward", "element-backward",
+      "element-nests"};
   return names[static_cast<size_t>(depClass)];
 }
 
@@ -154,6 +158,11 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
     return DepClass::Flat;
   }
   if (dep.form == DistanceForm::Element) {
+    bool isOfLoops = kernel.loops[place.producerHome].parent == place.shared &&
+                     kernel.loops[place.consumerHome].parent == place.shared;
+    if (!isOfLoops) {
+      return DepClass::ElementNests;
+    }
     return place.order == Order::Forward ? DepClass::ElementForward : DepClass::ElementBackward;
   }
   LoopId real = kernel.realLoop(place.shared);
@@ -175,6 +184,7 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
 bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips) {
   switch (depClass) {
   case DepClass::Nest:
+  case DepClass::ElementNests:
     return constantTrips && !sharesQueue;
   case DepClass::TwoLevels:
   case DepClass::ElementForward:

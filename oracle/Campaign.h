@@ -80,8 +80,9 @@ enum class DepClass : uint8_t {
   Flat,
   ElementForward,
   ElementBackward,
+  ElementNests, ///< one end in a nest of several loops
 };
-inline constexpr size_t numDepClasses = 18;
+inline constexpr size_t numDepClasses = 19;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);

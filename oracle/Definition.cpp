@@ -5,6 +5,7 @@
 #include "oracle/KernelWalk.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace tally::oracle {
 
@@ -28,10 +29,11 @@ namespace {
 struct Ends {
   DepId dep;
   LoopId producerHome;
-  std::vector<int64_t> delta; ///< for each compared component
+  std::vector<int64_t> delta; ///< on each loop around both
   size_t numOuter = 0;        ///< components up to and including the carrying loop's
   bool flat = false;
-  uint64_t step = 0;          ///< of a flat distance
+  bool isElement = false;
+  int64_t step = 0;           ///< of a flat distance, or between elements
   bool producerLater = false; ///< this iteration's run of the producer comes after the consumer
 };
 
@@ -91,15 +93,14 @@ static Ends endsOf(const Kernel &kernel, DepId id) {
   ends.producerHome = producerPath.back();
   ends.delta = deltaOf(kernel, dep, common);
   ends.flat = dep.form == DistanceForm::Flat;
-  ends.step = ends.flat ? static_cast<uint64_t>(dep.step) : 0;
-  bool zero = ends.step == 0 && dep.numComponents == 0;
+  ends.isElement = dep.form == DistanceForm::Element;
+  ends.step = dep.step;
+  bool zero = !(ends.flat && dep.step != 0) && dep.numComponents == 0;
   ends.producerLater = runsLater(kernel, dep, consumerPath, zero);
   ends.numOuter = ends.delta.size();
   auto carrier =
       std::find_if(ends.delta.begin(), ends.delta.end(), [](int64_t d) { return d != 0; });
-  if (dep.form == DistanceForm::Element) {
-    ends.delta.push_back(dep.step);
-  } else if (carrier != ends.delta.end()) {
+  if (!ends.isElement && carrier != ends.delta.end()) {
     ends.numOuter = carrier - ends.delta.begin() + 1;
   }
   return ends;
@@ -153,16 +154,34 @@ private:
     need.before = soFar - (ends.producerLater ? 1 : 0);
     if (ends.flat) {
       uint64_t q = result.countOf[consumerHome];
-      need.runs = need.ceiling = q > ends.step ? q - ends.step : 0;
+      auto step = static_cast<uint64_t>(ends.step);
+      need.runs = need.ceiling = q > step ? q - step : 0;
       return need;
     }
-    need.runs = countUpTo(ends, ends.delta.size());
-    need.ceiling = countUpTo(ends, ends.numOuter);
+    need.ceiling = countUpTo(ends, ends.numOuter, std::nullopt);
+    if (!ends.isElement) {
+      need.runs = countUpTo(ends, ends.delta.size(), std::nullopt);
+      return need;
+    }
+    auto number = static_cast<int64_t>(runsHere(consumerHome, ends.numOuter)) - ends.step;
+    need.runs = number > 0 ? countUpTo(ends, ends.numOuter, number) : 0;
     return need;
   }
 
-  /// Runs of the producer so far whose first `length` components are <= t.
-  uint64_t countUpTo(const Ends &ends, size_t length) const {
+  /// How often a body was entered so far in this iteration of the first loops around it.
+  uint64_t runsHere(LoopId home, size_t length) const {
+    uint64_t runs = 0;
+    uint32_t rank = result.rankOf[home];
+    const uint32_t *run = result.vectorsOf[home].data();
+    for (uint64_t i = 0; i < result.countOf[home]; ++i, run += rank) {
+      runs += std::equal(run, run + length, vector.begin());
+    }
+    return runs;
+  }
+
+  /// Runs of the producer so far whose first `length` components are <= t; in the iteration t
+  /// itself, no more than `here`.
+  uint64_t countUpTo(const Ends &ends, size_t length, std::optional<int64_t> here) const {
     std::vector<int64_t> target(length);
     for (size_t j = 0; j < length; ++j) {
       target[j] = int64_t(vector[j]) - ends.delta[j];
@@ -173,8 +192,13 @@ private:
     uint64_t count = 0;
     uint32_t rank = result.rankOf[ends.producerHome];
     const uint32_t *run = result.vectorsOf[ends.producerHome].data();
+    int64_t inTarget = 0;
     for (uint64_t i = 0; i < result.countOf[ends.producerHome]; ++i, run += rank) {
-      count += !std::lexicographical_compare(target.begin(), target.end(), run, run + length);
+      inTarget += std::equal(target.begin(), target.end(), run);
+      bool isBeyond =
+          std::lexicographical_compare(target.begin(), target.end(), run, run + length) ||
+          (here && inTarget > *here);
+      count += !isBeyond;
     }
     return count;
   }

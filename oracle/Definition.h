@@ -16,8 +16,8 @@
 // which is Equation 1 of the paper. The other two forms differ in what is compared:
 //
 //   flat f          run number q (from 1) needs all producer runs up to number q - f
-//   element d       the index of the consumer's inner loop, minus d, is compared with
-//                   that of the producer's inner loop, as one more component
+//   element d       the number of the consumer's run in this iteration of all loops around both,
+//                   minus d, is compared with that of the producer's, as one more component
 //
 // Everything is counted on the consumer's engine and "so far": a run counts from the moment when
 // this engine enters the producer's home.

@@ -296,10 +296,18 @@ std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep) {
       distance.insert(distance.begin(), kernel.distanceOn(dep, l));
     }
   }
-  if (dep.form == DistanceForm::Element) {
-    distance.push_back(dep.step);
-  }
   return distance;
+}
+
+int64_t Enumeration::numberSince(const Run &run, size_t numLoops) const {
+  int64_t before = 0;
+  for (uint32_t index : runsOf(run.instr)) {
+    const Run &other = all[index];
+    before += other.number < run.number &&
+              std::equal(run.vector.begin(), run.vector.begin() + static_cast<ptrdiff_t>(numLoops),
+                         other.vector.begin());
+  }
+  return before;
 }
 
 uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &consumer) const {
@@ -310,6 +318,7 @@ uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &
         std::clamp<int64_t>(target, 0, static_cast<int64_t>(producers.size())));
   }
   std::vector<int64_t> distance = distancesOf(owner, dep);
+  const size_t numCommon = distance.size();
   std::vector<int64_t> target;
   for (size_t i = 0; i < distance.size(); ++i) {
     target.push_back(consumer.vector[i] - distance[i]);
@@ -317,11 +326,20 @@ uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &
       return 0;
     }
   }
+  bool isElement = dep.form == DistanceForm::Element;
+  if (isElement) {
+    target.push_back(numberSince(consumer, numCommon) - dep.step);
+    if (target.back() < 0) {
+      return 0;
+    }
+  }
   uint32_t count = 0;
   for (uint32_t index : producers) {
     const std::vector<int64_t> &vector = all[index].vector;
-    std::vector<int64_t> common(vector.begin(),
-                                vector.begin() + static_cast<ptrdiff_t>(target.size()));
+    std::vector<int64_t> common(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(numCommon));
+    if (isElement) {
+      common.push_back(numberSince(all[index], numCommon));
+    }
     count += common <= target;
   }
   return count;

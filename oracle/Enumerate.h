@@ -64,6 +64,10 @@ public:
   /// reached.
   bool neverSkipped(InstrId instr) const;
 
+  /// How many runs of the same instruction there were before, in the same iterations of the
+  /// outermost loops around it.
+  int64_t numberSince(const Run &run, size_t numLoops) const;
+
   /// How many runs of its producer one run of a consumer waits for, by the definition of distances.
   uint32_t waitedFor(const Dep &dep, const Kernel &owner, const Run &consumer) const;
 
@@ -119,7 +123,7 @@ private:
   std::set<LoopId> skipped;
 };
 
-/// A distance that is not flat, on each loop around both, outermost first; then between elements.
+/// A distance that is not flat, on each loop around both, outermost first.
 std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep);
 
 /// What is surely over when a run starts, if every run waits as its dependences say: for each queue

@@ -15,6 +15,8 @@
 
 #include "Carried.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,16 +49,31 @@ Instances::Instances(const Kernel &kernel, const InstanceOptions &options, Bindi
   offerCarried();
 }
 
+/// Of how many iterations of the loop. Of a nest beside another, runs are counted; its outermost
+/// loop is the one that decides how many there are.
+static int64_t distanceOn(const Kernel &kernel, const Dep &dep, LoopId loop) {
+  if (dep.form == DistanceForm::Flat) {
+    return dep.step;
+  }
+  LoopId consumer = kernel.instrs[dep.consumer].home;
+  LoopId shared = kernel.commonLoop(kernel.instrs[dep.producer].home, consumer);
+  if (dep.form != DistanceForm::Element || kernel.loops[loop].parent != shared ||
+      !kernel.encloses(loop, consumer)) {
+    return kernel.distanceOn(dep, loop);
+  }
+  auto runs =
+      static_cast<int64_t>(RunNumbers::below(kernel, shared, consumer)->runsPerIteration(0));
+  return std::max<int64_t>(dep.step, 0) / runs + (dep.step % runs > 0 ? 1 : 0);
+}
+
 /// Of one form, or of any.
 static uint64_t longestDistance(const Kernel &kernel, LoopId loop, std::optional<bool> wantsFlat) {
   int64_t longest = 0;
   for (const Dep &dep : kernel.deps) {
     bool isFlat = dep.form == DistanceForm::Flat;
-    bool isInner = dep.form == DistanceForm::Element &&
-                   kernel.realLoop(kernel.instrs[dep.consumer].home) == loop;
     bool isOf = isFlat ? kernel.instrs[dep.producer].home == loop : true;
     if (isOf && isFlat == wantsFlat.value_or(isFlat)) {
-      longest = std::max(longest, isFlat || isInner ? dep.step : kernel.distanceOn(dep, loop));
+      longest = std::max(longest, distanceOn(kernel, dep, loop));
     }
   }
   return static_cast<uint64_t>(longest);

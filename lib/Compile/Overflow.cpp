@@ -13,6 +13,7 @@
 
 #include "Overflow.h"
 
+#include "tally/Model/RunNumbers.h"
 #include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
@@ -153,13 +154,16 @@ private:
   }
 
   /// An inner index is added to a count of the producer: each must leave the other half of the
-  /// range.
+  /// range. That is so if the counters of the consumer's loop may count on for twice as many as the
+  /// index is ahead, whatever they grow by.
   void chargeElement(const Wait &wait, LoopId producerHome) {
     for (LoopId loop : {producerHome, wait.innerLoop}) {
       perEntry[loop] = std::max<uint64_t>(perEntry[loop], 2);
     }
-    uint64_t step = static_cast<uint64_t>(std::abs(wait.innerStep));
-    ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], 1 + step);
+    int64_t most = RunNumbers::below(kernel, wait.innerAround, wait.innerLoop)->ahead();
+    uint64_t reach = 2 * (1 + static_cast<uint64_t>(most + std::abs(wait.innerStep)));
+    uint64_t growth = perEntry[wait.innerLoop];
+    ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], (reach + growth - 1) / growth);
   }
 
   const Kernel &kernel;

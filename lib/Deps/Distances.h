@@ -43,7 +43,8 @@ namespace tally::deps {
 struct Extent {
   uint64_t min = 0;
   std::optional<uint64_t> max;
-  std::string formula; ///< exactly so often, in the coordinates of its side; not at all below 1
+  std::string formula;     ///< exactly so often, in the coordinates of its side; not at all below 1
+  uint64_t multipleOf = 1; ///< as all its numbers are: of a nest, the runs in each iteration
 
   bool isConstant() const { return formula.empty() && max == min; }
 

@@ -14,6 +14,7 @@
 #include "PairNest.h"
 #include "Shifted.h"
 
+#include "tally/Model/RunNumbers.h"
 #include "tally/Support/SortByNumber.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ struct Distance {
   uint32_t firstComponent = 0;
   uint32_t numComponents = 0;
   DistanceForm form = DistanceForm::Vector;
+  bool areRunsNumbered = false; ///< the last numbers of the example are runs of two nests
 };
 
 bool sameEnds(const Draft &a, const Draft &b) {
@@ -89,7 +91,7 @@ public:
     }
   }
 
-  /// Components past the levels are those of two inner loops, element by element.
+  /// Components past the levels are those of two nests side by side, run by run.
   void addVectors(const Draft &draft, const Distances &found, const PairPlace &place) {
     for (const Distances::One &one : found.list) {
       Distance distance{.example = &one,
@@ -97,7 +99,8 @@ public:
       for (size_t i = 0; i < one.components.size(); ++i) {
         int64_t back = one.components[i];
         if (i == place.levels.size()) {
-          bool isWhole = back <= wholeOf(place.producerHome); // wholeLevel is smaller still
+          bool isWhole = back <= wholeOfNest(place); // wholeLevel is smaller still
+          distance.areRunsNumbered = true;
           distance.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
           distance.step = isWhole ? 0 : back;
         } else if (back == wholeLevel) {
@@ -151,6 +154,12 @@ private:
   int64_t wholeOf(LoopId loop) const {
     uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
     return 1 - static_cast<int64_t>(std::max<uint64_t>(most, 1));
+  }
+
+  /// The same for the runs of a producer in its nest, beside that of the consumer.
+  int64_t wholeOfNest(const PairPlace &place) const {
+    RunNumbers numbers = *RunNumbers::below(kernel, place.shared, place.producerHome);
+    return 1 - static_cast<int64_t>(numbers.most(kernel).value_or(maxCount));
   }
 
   void addWholeLevel(LoopId loop) {
@@ -407,16 +416,23 @@ private:
     derived.excess = draft.excess;
     derived.from = draft.from;
     result.components.insert(result.components.end(), own.begin(), own.end());
-    addExample(derived, distance.example);
+    addExample(derived, distance);
     result.deps.push_back(derived);
   }
 
   /// Without one, the two meet in every iteration, and so in the first.
-  void addExample(DerivedDep &derived, const Distances::One *example) {
+  void addExample(DerivedDep &derived, const Distance &distance) {
+    LoopId producer = kernel.instrs[derived.dep.producer].home;
+    LoopId consumer = kernel.instrs[derived.dep.consumer].home;
     Distances::One first;
-    if (!example) {
-      first.producer.resize(kernel.realLoops(kernel.instrs[derived.dep.producer].home).size());
-      first.consumer.resize(kernel.realLoops(kernel.instrs[derived.dep.consumer].home).size());
+    const Distances::One *example = distance.example ? distance.example : &first;
+    if (!distance.example) {
+      first.producer.resize(kernel.realLoops(producer).size());
+      first.consumer.resize(kernel.realLoops(consumer).size());
+    } else if (distance.areRunsNumbered) {
+      std::optional<SideBySide> nests = sideBySide(kernel, producer, consumer);
+      first.producer = byIterations(example->producer, nests->producer);
+      first.consumer = byIterations(example->consumer, nests->consumer);
       example = &first;
     }
     derived.firstIteration = static_cast<uint32_t>(result.iterations.size());
@@ -425,6 +441,16 @@ private:
     for (const std::vector<int64_t> *side : {&example->producer, &example->consumer}) {
       result.iterations.insert(result.iterations.end(), side->begin(), side->end());
     }
+  }
+
+  /// The last of the numbers is that of a run in a nest.
+  static std::vector<int64_t> byIterations(std::vector<int64_t> side, const RunNumbers &numbers) {
+    int64_t run = side.back();
+    side.pop_back();
+    for (size_t level = 0; level < numbers.loops().size(); ++level) {
+      side.push_back(numbers.iterationOf(run, level));
+    }
+    return side;
   }
 
   const Kernel &kernel;

@@ -290,7 +290,10 @@ private:
     if (extent.isConstant()) {
       return fmt::format("{} = {}", name, static_cast<int64_t>(*extent.max) - 1);
     }
-    return fmt::format("{} >= {}", name, std::max<uint64_t>(extent.min, 1) - 1);
+    std::string last = fmt::format("{} >= {}", name, std::max<uint64_t>(extent.min, 1) - 1);
+    return extent.multipleOf == 1
+               ? last
+               : fmt::format("{} and ({} + 1) mod {} = 0", last, name, extent.multipleOf);
   }
 
   /// The first level on which the iteration aimed at may not exist: farther in than the loop that

@@ -4,6 +4,8 @@
 
 #include "TileMeet.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,13 +72,18 @@ public:
   std::vector<LoopId> consumerOwn;
   std::vector<CountedBody> counted; ///< by counters of the nest
   std::vector<RunValueId> values;   ///< by values of the nest
-  bool areInnerPaired = false;      ///< the one loop of each is a level of both
+  std::optional<SideBySide> paired; ///< the runs of these are numbered by the last level
 
   SideNames side(bool atProducer) {
     return {[this, atProducer](LoopId loop) { return iteration(loop, atProducer); },
             [this, atProducer](LoopId loop) { return total(loop, atProducer); },
             [this, atProducer](LoopId loop) { return trips(loop, atProducer); },
             [this](RunValueId id) { return value(id); }};
+  }
+
+  /// Whether one of the two that are paired is more than one loop.
+  bool isNest() const {
+    return paired->producer.loops().size() > 1 || paired->consumer.loops().size() > 1;
   }
 
   /// What is known of a loop of one side; `outside` this one are its own names.
@@ -97,7 +104,7 @@ private:
 
   std::optional<size_t> levelOf(LoopId loop) const {
     std::optional<size_t> level = indexOf(pair.place.levels, loop);
-    return !level && areInnerPaired ? pair.place.levels.size() : level;
+    return !level && paired && !isNest() ? pair.place.levels.size() : level;
   }
 
   const std::vector<LoopId> &ownLoops(bool atProducer) const {
@@ -106,9 +113,28 @@ private:
 
   std::string iteration(LoopId loop, bool atProducer) const {
     if (std::optional<size_t> level = levelOf(loop)) {
-      return atProducer ? fmt::format("(c{0} - d{0})", *level) : fmt::format("c{}", *level);
+      return coordinate(*level, atProducer);
+    }
+    if (paired) {
+      return iterationInNest(loop, atProducer);
     }
     return fmt::format("{}{}", atProducer ? 'u' : 'w', *indexOf(ownLoops(atProducer), loop));
+  }
+
+  static std::string coordinate(size_t level, bool atProducer) {
+    return atProducer ? fmt::format("(c{0} - d{0})", level) : fmt::format("c{}", level);
+  }
+
+  /// What the number of the run says of a loop of the nest.
+  std::string iterationInNest(LoopId loop, bool atProducer) const {
+    const RunNumbers &nest = atProducer ? paired->producer : paired->consumer;
+    std::string rest = coordinate(pair.place.levels.size(), atProducer);
+    size_t level = *indexOf(ownLoops(atProducer), loop);
+    if (level > 0) {
+      rest = fmt::format("(({}) mod {})", rest, nest.runsPerIteration(level - 1));
+    }
+    uint64_t runs = nest.runsPerIteration(level);
+    return runs == 1 ? rest : fmt::format("floor(({}) / {})", rest, runs);
   }
 
   std::string formula(LoopId loop, bool atProducer) {
@@ -230,15 +256,28 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
   return nest;
 }
 
+/// How many runs a nest has: so often its outermost loop runs, times the runs in each iteration.
+static Extent runsOf(const RunNumbers &numbers, LoopNames &names, bool atProducer) {
+  Extent extent = names.extentOf(numbers.loops().front(), atProducer);
+  uint64_t runs = numbers.runsPerIteration(0);
+  if (runs == 1) {
+    return extent;
+  }
+  constexpr uint64_t many = maxCount;
+  extent.min = std::min(extent.min, many / runs) * runs;
+  bool isBounded = extent.max && *extent.max <= many / runs;
+  extent.max = isBounded ? std::optional(*extent.max * runs) : std::nullopt;
+  extent.multipleOf = runs;
+  extent.formula = extent.formula.empty() ? "" : fmt::format("({} * ({}))", runs, extent.formula);
+  return extent;
+}
+
 std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   const TilePair &pair = pairs.front();
   const Kernel &kernel = pair.kernel;
-  const Loop &producerLoop = kernel.loops[pair.place.producerHome];
-  const Loop &consumerLoop = kernel.loops[pair.place.consumerHome];
-  bool isPair = pair.place.producerHome != pair.place.consumerHome &&
-                producerLoop.kind == LoopKind::Loop && consumerLoop.kind == LoopKind::Loop &&
-                producerLoop.parent == consumerLoop.parent;
-  if (!isPair) {
+  std::optional<SideBySide> paired =
+      sideBySide(kernel, pair.place.producerHome, pair.place.consumerHome);
+  if (!paired) {
     return std::nullopt;
   }
   PairNest nest = commonPart(pair);
@@ -246,11 +285,14 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   nest.unpaired = static_cast<uint32_t>(pair.place.levels.size());
   nest.pairedFrom = nest.unpaired == 0 ? 0 : nest.unpaired - 1;
   LoopNames names(pair, nest);
-  names.areInnerPaired = true;
   addLevels(pair.place, names, nest);
-  nest.levels.push_back({names.extentOf(pair.place.producerHome, true),
-                         names.extentOf(pair.place.consumerHome, false)});
+  nest.levels.push_back(
+      {runsOf(paired->producer, names, true), runsOf(paired->consumer, names, false)});
+  names.paired = std::move(paired);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  if (names.isNest() && (!nest.lengths.empty() || !nest.counters.empty())) {
+    return std::nullopt;
+  }
   return nest;
 }
 

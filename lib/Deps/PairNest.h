@@ -4,7 +4,8 @@
 //
 //   vector   the levels are the real loops around both
 //   flat     both in one body: one level, the runs of that body, counted over the whole run
-//   element  each in a loop of its own, side by side in one body: these are the last level
+//   element  each in a loop or nest of its own, side by side in one body: the numbers of the runs
+//            there (RunNumbers.h) are the last level
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,8 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning = nullpt
 /// which the vector is as good.
 std::optional<PairNest> flatView(const TilePair &pair);
 
-/// The same; none if the two are not each in a loop of its own.
+/// The same; none if the two are not each in a loop or nest of its own, or if the tiles depend on
+/// more than numbers of runs.
 std::optional<PairNest> elementView(std::span<const TilePair> pairs);
 
 } // namespace tally::deps

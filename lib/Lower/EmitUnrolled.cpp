@@ -16,6 +16,8 @@
 
 #include "Emit.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,9 +217,23 @@ private:
     if (dep.form == DistanceForm::Vector) {
       return runsUpTo(layout, common, target);
     }
-    return runsUpTo(layout, common + 1, [&](size_t level) {
-      return level < common ? target(level) : static_cast<int64_t>(iteration[home]) - dep.step;
+    std::optional<SideBySide> nests = sideBySide(kernel, kernel.instrs[dep.producer].home, home);
+    int64_t run = numberOf(nests->consumer) - dep.step;
+    if (run < 0) {
+      return 0;
+    }
+    return runsUpTo(layout, layout.levels.size(), [&](size_t level) {
+      return level < common ? target(level) : 1 + nests->producer.iterationOf(run, level - common);
     });
+  }
+
+  /// Of the current run of a nest.
+  int64_t numberOf(const RunNumbers &nest) const {
+    std::vector<int64_t> iterations;
+    for (LoopId loop : nest.loops()) {
+      iterations.push_back(static_cast<int64_t>(iteration[loop]) - 1);
+    }
+    return nest.numberOf(std::span<const int64_t>(iterations));
   }
 
   //===--- Walk -----------------------------------------------------------===//

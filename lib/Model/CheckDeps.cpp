@@ -13,6 +13,7 @@
 
 #include "OrderCycles.h"
 #include "tally/Model/Place.h"
+#include "tally/Model/RunNumbers.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,6 @@ private:
   void wrongEnd(const Dep &dep, LoopId loop, InstrId end);
   void flatDistance(DepId id);
   void elementDistance(DepId id);
-  bool elementEnds(const Dep &dep);
   void elementEndsError(const Dep &dep);
   void elementOffset(const Dep &dep, LoopId shared, int64_t offset);
   void zeroDistance(DepId id);
@@ -220,14 +220,6 @@ void DepChecker::flatDistance(DepId id) {
 // Element-wise distances
 //===----------------------------------------------------------------------===//
 
-/// Whether the ends lie directly in two loops of one body.
-bool DepChecker::elementEnds(const Dep &dep) {
-  LoopId p = kernel.instrs[dep.producer].home;
-  LoopId c = kernel.instrs[dep.consumer].home;
-  return p != c && kernel.loops[p].kind == LoopKind::Loop &&
-         kernel.loops[c].kind == LoopKind::Loop && kernel.loops[p].parent == kernel.loops[c].parent;
-}
-
 void DepChecker::elementEndsError(const Dep &dep) {
   LoopId p = kernel.instrs[dep.producer].home;
   LoopId c = kernel.instrs[dep.consumer].home;
@@ -238,8 +230,9 @@ void DepChecker::elementEndsError(const Dep &dep) {
           kernel.nameOf(around), kernel.nameOf(around));
     return;
   }
-  error(dep, " element by element, which needs the two directly in two loops that are in one body; "
-             "use a distance on the loops around both");
+  error(dep, " element by element, which needs the two in two loops, or nests of loops, of one "
+             "body, and constant trips of all inner loops of a nest; use a distance on the loops "
+             "around both");
 }
 
 void DepChecker::elementDistance(DepId id) {
@@ -248,10 +241,10 @@ void DepChecker::elementDistance(DepId id) {
   if (dep.step > limit || dep.step < -limit) {
     error(dep, " at element distance {}; it lies between {} and {}", dep.step, -limit, limit);
   }
-  if (!elementEnds(dep)) {
+  if (!sideBySide(kernel, kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home)) {
     return elementEndsError(dep);
   }
-  LoopId shared = kernel.realLoop(kernel.loops[kernel.instrs[dep.producer].home].parent);
+  LoopId shared = kernel.realLoop(placeOf(kernel, dep).shared);
   for (const DistanceComponent &c : kernel.componentsOf(dep)) {
     if (!component(id, c)) {
       return;

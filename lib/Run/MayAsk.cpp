@@ -3,6 +3,7 @@
 #include "tally/Run/MayAsk.h"
 
 #include "tally/Model/Nest.h"
+#include "tally/Model/RunNumbers.h"
 
 #include <algorithm>
 #include <optional>
@@ -25,6 +26,8 @@ public:
     numCommon = distance.size();
     if (dep.form == DistanceForm::Element) {
       distance.push_back(dep.step);
+      nests =
+          sideBySide(kernel, kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
     }
     excludes = areApart(kernel.childTowards(shared, kernel.instrs[dep.producer].home),
                         kernel.childTowards(shared, kernel.instrs[dep.consumer].home));
@@ -62,12 +65,14 @@ private:
     if (dep.form == DistanceForm::Flat) {
       return entriesWith(choice) > static_cast<uint64_t>(dep.step);
     }
-    const std::optional<Vector> first = firstProducer(choice);
+    std::optional<Vector> first = firstProducer(choice);
     bool asks = false;
     if (first) {
+      asOneNumber(*first, true);
       consumers.walk(choice, fuel, [&](const Nest::Reached &reached) {
         Vector last(reached.iterations.begin(), reached.iterations.end());
         last.push_back(reached.trips - std::min<uint64_t>(reached.trips, 1));
+        asOneNumber(last, false);
         asks = reached.trips != 0 && isOwed(*first, last);
         return !asks;
       });
@@ -100,6 +105,20 @@ private:
     return first;
   }
 
+  /// Of an element form, behind the common loops stands the number of the run in its nest.
+  void asOneNumber(Vector &iterations, bool ofProducer) const {
+    if (nests) {
+      const RunNumbers &numbers = ofProducer ? nests->producer : nests->consumer;
+      uint64_t number = 0;
+      for (size_t level = 0; level < numbers.loops().size(); ++level) {
+        uint64_t iteration = iterations[numCommon + level];
+        number = sumOf(number, timesOf(iteration, numbers.runsPerIteration(level)));
+      }
+      iterations.resize(numCommon);
+      iterations.push_back(number);
+    }
+  }
+
   bool isOwed(const Vector &first, const Vector &consumer) const {
     bool isSame = std::equal(first.begin(), first.begin() + static_cast<ptrdiff_t>(numCommon),
                              consumer.begin());
@@ -121,7 +140,9 @@ private:
   bool mayByBounds() const {
     const std::vector<LoopId> &loops = consumers.loops();
     for (size_t j = 0; j < distance.size() && dep.form != DistanceForm::Flat; ++j) {
-      std::optional<uint64_t> most = kernel.loops[loops[j]].trip.most();
+      bool isNumber = nests && j == numCommon;
+      std::optional<uint64_t> most =
+          isNumber ? nests->consumer.most(kernel) : kernel.loops[loops[j]].trip.most();
       if (most && distance[j] >= static_cast<int64_t>(*most)) {
         return false;
       }
@@ -134,6 +155,7 @@ private:
   const Nest producers, consumers;
   std::vector<int64_t> distance; ///< by common loop, then of the inner one
   size_t numCommon = 0;
+  std::optional<SideBySide> nests; ///< of an element form
   bool excludes = false;
   Fuel fuel{mostSteps};
 };

@@ -2,6 +2,8 @@
 
 #include "tally/Run/Owed.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include "tally/Run/KernelCursor.h"
 
 #include <algorithm>
@@ -15,9 +17,6 @@ static std::vector<int64_t> distanceVector(const Kernel &kernel, const Dep &dep)
   for (LoopId loop : kernel.realLoops(shared)) {
     distances.push_back(kernel.distanceOn(dep, loop));
   }
-  if (dep.form == DistanceForm::Element) {
-    distances.push_back(dep.step);
-  }
   return distances;
 }
 
@@ -27,6 +26,10 @@ History::History(const Kernel &kernel, EngineId engine)
     const Dep &dep = kernel.deps[id];
     if (kernel.engineOf(dep.consumer) == engine) {
       distances[id] = distanceVector(kernel, dep);
+      if (dep.form == DistanceForm::Element) {
+        nests.emplace(id.value, *sideBySide(kernel, kernel.instrs[dep.producer].home,
+                                            kernel.instrs[dep.consumer].home));
+      }
       bodies[kernel.instrs[dep.producer].home].isWatched = true;
     }
   }
@@ -55,8 +58,21 @@ uint32_t History::upTo(const Body &body, std::span<const int64_t> target) const 
   return low;
 }
 
-/// The consumer's inner loop of an element form stands in its vector where the producer's does:
-/// behind the common ones. No other real loop lies between.
+/// Of an element form: the run of the producer's nest that is owed, by the iterations of its loops.
+/// False if it lies before the first one.
+bool History::addRunOf(DepId dep, std::span<const uint32_t> iterations,
+                       std::vector<int64_t> &target) const {
+  const auto &[producer, consumer] = nests.at(dep.value);
+  std::vector<int64_t> inner(iterations.begin() + static_cast<ptrdiff_t>(target.size()),
+                             iterations.end());
+  std::ranges::for_each(inner, [](int64_t &iteration) { --iteration; });
+  int64_t run = consumer.numberOf(std::span<const int64_t>(inner)) - kernel.deps[dep].step;
+  for (size_t level = 0; level < producer.loops().size() && run >= 0; ++level) {
+    target.push_back(1 + producer.iterationOf(run, level));
+  }
+  return run >= 0;
+}
+
 uint32_t History::owed(DepId id, std::span<const uint32_t> iterations) const {
   const Dep &dep = kernel.deps[id];
   const Body &body = bodies[kernel.instrs[dep.producer].home];
@@ -70,7 +86,8 @@ uint32_t History::owed(DepId id, std::span<const uint32_t> iterations) const {
       return 0;
     }
   }
-  return upTo(body, target);
+  bool isOwed = dep.form != DistanceForm::Element || addRunOf(id, iterations, target);
+  return isOwed ? upTo(body, target) : 0;
 }
 
 Owed::Owed(const Kernel &kernel, const IdVector<DepId, bool> &never)

@@ -43,6 +43,7 @@
 #include "Planners.h"
 
 #include "tally/Model/Regions.h"
+#include "tally/Model/RunNumbers.h"
 #include "tally/Support/Counted.h"
 #include "tally/Sync/Split.h"
 
@@ -175,15 +176,39 @@ private:
     return exprs.make(ExprOp::Mul, exprs.constant(times), entries);
   }
 
+  /// The number of the consumer's run among those of its nest, from 1, as a counter less a
+  /// constant.
+  struct InnerRuns {
+    ExprId counter;
+    int64_t ahead = 0;
+  };
+
+  InnerRuns innerRuns(const Wait &wait) {
+    ExprPool &exprs = plan.exprs;
+    RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
+    bool isOnce = kernel.realLoop(wait.innerAround) == rootLoop;
+    if (numbers.loops().size() > 1 && isOnce) {
+      return {total(wait.innerLoop)};
+    }
+    ExprId sum;
+    for (size_t level = 0; level < numbers.loops().size(); ++level) {
+      ExprId runs = exprs.constant(static_cast<uint32_t>(numbers.runsPerIteration(level)));
+      ExprId each = exprs.make(ExprOp::Mul, runs, trip(numbers.loops()[level]));
+      sum = sum.valid() ? exprs.make(ExprOp::Add, sum, each) : each;
+    }
+    return {sum, numbers.ahead()};
+  }
+
   /// min(q_(k+1) + trip(I) - d, q_k)
   ExprId elementCounter(const Wait &wait, InstrId producer) {
     ExprPool &exprs = plan.exprs;
-    ExprId runs = trip(wait.innerLoop);
+    auto [runs, ahead] = innerRuns(wait);
     if (wait.ring.valid()) {
       runs = exprs.make(ExprOp::Add, exprs.snapshot(wait.ring, wait.slot + 1), runs);
     }
-    ExprOp op = wait.innerStep < 0 ? ExprOp::Add : ExprOp::Sub;
-    uint32_t step = static_cast<uint32_t>(std::abs(wait.innerStep));
+    int64_t back = wait.innerStep + ahead;
+    ExprOp op = back < 0 ? ExprOp::Add : ExprOp::Sub;
+    uint32_t step = static_cast<uint32_t>(std::abs(back));
     runs = exprs.make(op, runs, exprs.constant(step));
     return exprs.make(ExprOp::Min, runs, slotOf(wait, wait.slot, producer));
   }
@@ -267,8 +292,9 @@ private:
   ExprId masked(const Wait &wait, ExprId value) {
     if (wait.innerLoop.valid() && wait.innerStep > 0) {
       ExprPool &exprs = plan.exprs;
-      ExprId step = exprs.constant(static_cast<uint32_t>(wait.innerStep));
-      value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, trip(wait.innerLoop), step), value);
+      auto [runs, ahead] = innerRuns(wait);
+      ExprId step = exprs.constant(static_cast<uint32_t>(wait.innerStep + ahead));
+      value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, runs, step), value);
     }
     for (const NestLevel &level : plan.levelsOf(wait)) {
       if (level.skipped > 0) {
@@ -479,6 +505,7 @@ private:
   void setElement(Wait &wait, const Form &form, InstrId producer) {
     wait.slot = form.offset;
     wait.innerLoop = form.inner;
+    wait.innerAround = form.innerAround;
     wait.innerStep = form.innerStep;
     if (form.carrier != rootLoop) {
       wait.ring = rings.over(form.carrier, producer, form.offset + 1);

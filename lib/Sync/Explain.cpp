@@ -4,6 +4,7 @@
 #include "tally/Support/Counted.h"
 
 #include "tally/Model/Place.h"
+#include "tally/Model/RunNumbers.h"
 
 #include <fmt/format.h>
 
@@ -71,14 +72,14 @@ private:
       return fmt::format("run number q needs run q - {} of {}, over the whole run{}", wait.minus,
                          producer(), dep.form == DistanceForm::Flat ? "" : jointText());
     case WaitClass::Element:
-      return fmt::format("the first 'trip({}){}{}' runs of {} in that iteration, or all it has",
-                         kernel.nameOf(wait.innerLoop),
-                         wait.innerStep == 0  ? ""
-                         : wait.innerStep > 0 ? " - "
-                                              : " + ",
-                         wait.innerStep == 0 ? "" : fmt::format("{}", std::abs(wait.innerStep)),
+      return fmt::format("the first '{}' runs of {} in that iteration, or all it has", innerText(),
                          producer());
     case WaitClass::Nest:
+      if (dep.form == DistanceForm::Element) {
+        return fmt::format("this instruction and {} run equally often in each iteration, so run "
+                           "number q of it needs run q{}, over the whole run",
+                           producer(), wait.minus == 0 ? "" : fmt::format(" - {}", wait.minus));
+      }
       return fmt::format("the loops from {} to {} have constant trips, so whole iterations of them "
                          "are numbers of runs of {}",
                          loop(place.carrier), loop(place.shared), producer());
@@ -169,6 +170,20 @@ private:
       }
     }
     return text;
+  }
+
+  /// How many runs of the other nest, or loop, the number of this run in its own asks for.
+  std::string innerText() const {
+    RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
+    std::string text;
+    for (size_t level = 0; level < numbers.loops().size(); ++level) {
+      uint64_t runs = numbers.runsPerIteration(level);
+      std::string factor = runs == 1 ? "" : fmt::format("{}*", runs);
+      text += fmt::format("{}{}trip({})", level == 0 ? "" : " + ", factor,
+                          kernel.nameOf(numbers.loops()[level]));
+    }
+    int64_t back = numbers.ahead() + wait.innerStep;
+    return back == 0 ? text : fmt::format("{} {} {}", text, back > 0 ? '-' : '+', std::abs(back));
   }
 
   std::string elementText(const std::string &counter, const std::string &what) const {

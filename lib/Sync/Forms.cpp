@@ -22,6 +22,7 @@
 
 #include "Forms.h"
 
+#include "tally/Model/RunNumbers.h"
 #include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
@@ -117,18 +118,53 @@ private:
     return form;
   }
 
-  /// From one loop to the next, index by index.
+  /// Where both run equally often in each entry of the shared body, the consumer's runs count those
+  /// of the producer, from one index to the same one.
+  std::optional<Form> inStep() const {
+    uint64_t runs = runsIn(place.shared, place.producerHome);
+    bool isEqual = dep.step == 0 && runs != 0 && runs == runsIn(place.shared, place.consumerHome);
+    if (!isEqual || !plan.decisions.constantTrips || plan.sharesQueue(dep.producer) ||
+        (place.carrier.valid() && place.carrier != place.shared) ||
+        resetBelow(place.shared, place.producerHome).valid() ||
+        resetBelow(place.shared, place.consumerHome).valid() || !isCounted(runs, place.offset)) {
+      return std::nullopt;
+    }
+    Form form = carried(WaitClass::Nest, static_cast<uint32_t>(runs * place.offset));
+    form.outer = place.consumerHome;
+    return form;
+  }
+
+  /// From one loop to the next, index by index; from one nest to the next, run by run.
   Form elementForm() const {
+    if (std::optional<Form> form = inStep()) {
+      return *std::move(form);
+    }
     Form whole = place.offset == 0 ? nested() : carriedByWholeIterations();
     LoopId around = kernel.realLoop(place.shared);
-    return element(std::move(whole), around, place.consumerHome, dep.step);
+    RunNumbers numbers = *RunNumbers::below(kernel, place.shared, place.consumerHome);
+    const int64_t most = mostElements(plan);
+    if (numbers.loops().size() > 1 || kernel.loops[place.producerHome].parent != place.shared) {
+      if (!plan.decisions.constantTrips) {
+        return conservative(whole, "runs of a nest are only numbered where trips are known");
+      }
+      if (numbers.ahead() + std::abs(dep.step) > most) {
+        return conservative(whole,
+                            fmt::format("runs of a nest are {} apart, of which {} are counted",
+                                        numbers.ahead() + std::abs(dep.step), most));
+      }
+    }
+    Form form = element(std::move(whole), around, place.consumerHome, dep.step);
+    form.innerAround = place.shared;
+    return form;
   }
 
   /// A distance on a loop and on the one below it.
   Form twoLevels() const {
     const DistanceComponent &last = kernel.componentsOf(dep).back();
     int64_t step = last.loop == place.shared ? last.distance : 0;
-    return element(ring(), place.carrier, place.shared, step);
+    Form form = element(ring(), place.carrier, place.shared, step);
+    form.innerAround = kernel.loops[place.shared].parent;
+    return form;
   }
 
   /// A distance as far as trip counts go stands for any: the loop says of no trip that it is the

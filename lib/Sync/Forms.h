@@ -25,6 +25,7 @@ struct Form {
   uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
   LoopId outer;
   LoopId inner;                  ///< element: I
+  LoopId innerAround;            ///< element: in each iteration of which runs of I are numbered
   int64_t innerStep = 0;         ///< element: d
   std::vector<NestLevel> levels; ///< nest: what its loops add
   std::string reason;            ///< why it is not exact

@@ -325,12 +325,15 @@ let read_flat c p (d : Source.dep) f =
     illegal c d "is flat, and the two are not in one body";
   { distance = Certifier.Flat f; exact = true }
 
-(* Both directly in loops of one body; the loop around these alone may have a distance, too. *)
+(* Both in loops of one body, or in nests there; the loop around these alone may have a distance,
+   too. Runs of a nest are not numbered, so they ask for all of the iteration. *)
 let read_element c p (d : Source.dep) shared step components =
   let hp = p.home.(d.producer) and hc = p.home.(d.consumer) in
-  let in_loop h = h > 0 && (not (is_branch c h)) && p.parent.(h) = shared in
-  if hp = hc || not (in_loop hp && in_loop hc) then
-    illegal c d "is element by element, and the two are not directly in two loops of one body";
+  let rec in_nest h = h > 0 && (not (is_branch c h)) && (p.parent.(h) = shared || in_nest p.parent.(h)) in
+  if hp = hc || not (in_nest hp && in_nest hc) then
+    illegal c d "is element by element, and the two are not in two loops or nests of one body";
+  let outermost h = List.find (fun l -> p.parent.(l) = shared) (enclosing p h) in
+  let of_loops = p.parent.(hp) = shared && p.parent.(hc) = shared in
   check_components c p d shared components;
   let around = real_loop c p shared in
   let k =
@@ -341,10 +344,10 @@ let read_element c p (d : Source.dep) shared step components =
         illegal c d "is element by element and on '%s'; together with the elements, only '%s' may have one"
           (loop_name c l) (loop_name c around)
   in
-  if k = 0 && p.place.(hp) >= p.place.(hc) then
+  if k = 0 && p.place.(outermost hp) >= p.place.(outermost hc) then
     illegal c d "is element by element, and the producer's loop comes last";
   let around = if k = 0 then shared else around in
-  if countable k step then element around k hc step else whole around k false
+  if of_loops && countable k step then element around k hc step else whole around k false
 
 let read_dep c p (d : Source.dep) =
   let shared = common p p.home.(d.producer) p.home.(d.consumer) in

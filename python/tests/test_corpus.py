@@ -6,7 +6,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -18,7 +21,7 @@ from tally.nki.corpus import measure, page
 from .support import machine, tally_program
 
 CHECKOUT = Path(__file__).parent / "checkout"
-LIMITS = ("--seconds=6", "--max-multiply-adds=1e7", f"--machine={machine()}")
+LIMITS = ("--seconds=15", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
 def walk(root, output, *options):
@@ -39,6 +42,16 @@ def by_name(document):
     return {row["kernel"]: row for row in document["kernels"]}
 
 
+def _processes_of(order):
+    """Those that carry out an order."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(order).encode() in (folder / "cmdline").read_bytes():
+                yield int(folder.name)
+        except OSError:  # it has ended since
+            pass
+
+
 class CorpusTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -56,13 +69,13 @@ class CorpusTest(unittest.TestCase):
                                                     "behind_a_mistake", "marked_wrongly", "cut_short",
                                                     "for_a_newer_chip", "compared_later", "part_of_another",
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
-                                                    "chosen_by_a_member", "taken_in_turn", "other_part",
+                                                    "chosen_by_a_member", "chosen_inside", "of_either_type", "taken_in_turn", "other_part",
                                                     "with_a_broken_reference", "kept_above",
                                                     "rows_in_turn"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (29, 21))
-        self.assertEqual(found["reference"], {"agrees": 18, "differs": 1, "not compared": 2})
+        self.assertEqual((found["kernels"], found["traced"]), (31, 23))
+        self.assertEqual(found["reference"], {"agrees": 20, "differs": 1, "not compared": 2})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -122,10 +135,13 @@ class CorpusTest(unittest.TestCase):
 
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
-        not."""
-        for name, case in (("for_a_newer_chip", "test_newer[0]"), ("compared_later", "TestWithReference.test_with_reference[0]")):
+        not, and one with NumPy's types before one whose result differs with others."""
+        for name, case in (("of_either_type", "test_of_either_type[3]"), ("for_a_newer_chip", "test_newer[0]"),
+                           ("compared_later", "TestWithReference.test_with_reference[0]")):
             row = self.rows[name]
             self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", case))
+        (before,) = self.rows["of_either_type"]["failed_before"]
+        self.assertEqual((before["case"], before["kind"]), ("test_of_either_type[0]", "differs"))
 
     def test_through_another(self):
         """No test names it, but a kernel that a test names."""
@@ -161,8 +177,9 @@ class CorpusTest(unittest.TestCase):
         self.assertTrue(1 < found["largest"] < 2)
 
     def test_each_member(self):
-        """Of each member of an enumeration, the lightest set of parameters runs."""
-        self.assertEqual(self.rows["chosen_by_a_member"]["reference"]["state"], "agrees")
+        """Of each member of an enumeration, the lightest set of parameters runs; the member may be inside a parameter."""
+        for name in ("chosen_by_a_member", "chosen_inside"):
+            self.assertEqual(self.rows[name]["reference"]["state"], "agrees", name)
 
     def test_broken_reference(self):
         """What a reference raises when it is asked for is told."""
@@ -238,7 +255,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 29)
+        self.assertEqual(progress.count(": kept"), 31)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -256,8 +273,22 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (28, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (30, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
+
+    def test_ended(self):
+        """A walk that is asked to end ends the process that it waits for, and goes on later."""
+        out = self.folder / "ended"
+        walk = subprocess.Popen([sys.executable, "-m", "tally.nki", "corpus", self.root, "-o", out, "--only=hangs", "--seconds=99"],
+                                env={**os.environ, "PYTHONPATH": str(CHECKOUT.parents[1]), "TALLY": ""},
+                                stderr=subprocess.PIPE, text=True)
+        order = out / "kernels/kernels-second.py-hangs/order.json"
+        while not order.exists():
+            self.assertIsNone(walk.poll())
+            time.sleep(0.1)
+        walk.terminate()
+        self.assertIn("interrupted; the same command goes on", walk.communicate(timeout=30)[1])
+        self.assertEqual((walk.returncode, list(_processes_of(order))), (2, []))
 
     def test_options_and_program(self):
         """Other options, or another tally, are another question."""
@@ -283,7 +314,7 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
 
     def test_arguments_of_a_file_that_calls(self):
-        """A user's call is traced, and not that which the file makes when it is loaded."""
+        """A user's call is traced, and not that which the file makes when it is loaded. No driver needs to run."""
         root = self.folder / "eager"
         root.mkdir()
         first = (self.root / "kernels/first.py").read_text(encoding="utf-8").split("if __name__")[0]
@@ -291,7 +322,8 @@ class CorpusTest(unittest.TestCase):
         path = self.folder / "eager.json"
         path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
             "square": {"arguments": {"x": "f32[32,4]"}}}}), encoding="utf-8")
-        _, _, document = walk(root, self.folder / "eagerly", f"--arguments={path}", "--only=square")
+        _, progress, document = walk(root, self.folder / "eagerly", f"--arguments={path}", "--only=square")
+        self.assertNotIn(" calls", progress)
         text = (self.folder / "eagerly" / by_name(document)["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
         self.assertIn('"name": "x", "shape": [32, 4]', text)
 

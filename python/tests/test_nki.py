@@ -1,5 +1,6 @@
 """Kernels of our own, in both generations, traced and compared with NumPy through tally's data."""
 
+import ast
 import builtins
 import json
 import os
@@ -550,6 +551,66 @@ class ChipTest(KernelTest):
         self.assertEqual(traced.expected["out"][0, -1], x[0].sum())
 
 
+class SeldomTest(KernelTest):
+    """Instructions that kernels seldom call, alike in both generations."""
+
+    def both(self, kernel, *wants, **arguments):
+        """The results, in the order in which they are written."""
+        for file in ("seldom", "seldom_first"):
+            self.one_of(file, kernel, *wants, **arguments)
+
+    def one_of(self, file, kernel, *wants, **arguments):
+        traced = trace(file, kernel, **arguments)
+        self.assertEqual(len(traced.expected), len(wants))
+        self.check(traced, dict(zip(traced.expected, wants)))
+        self.assertEqual(traced.summary.obstacles, {})
+
+    def test_turned(self):
+        x = support.random(64, 32)
+        self.one_of("seldom", "turned", x.T, 1 / x, x=x)
+        self.one_of("seldom_first", "turned", x.T, np.full_like(x, 3), x=x)
+
+    def test_with_sums(self):
+        x = support.random(128, 24)
+        largest = np.square(x).max(1, keepdims=True)
+        powers = np.exp(x - largest)
+        self.both("with_sums", 2 * x, (2 * x).sum(1, keepdims=True), np.square(x), largest, powers,
+                  powers.sum(1, keepdims=True), x=x)
+
+    def test_between(self):
+        x, place = support.random(128, 24), 3 + np.arange(24)
+        low, high = np.arange(128, dtype=np.float32)[:, None] % 9, np.full((128, 1), 17, np.float32)
+        kept = np.where((place >= low) & (place < high), x, np.float32(-9))
+        self.one_of("seldom", "between", kept, kept.max(1, keepdims=True), x=x, low=low, high=high)
+
+    def test_over_rows(self):
+        x = support.random(128, 24)
+        self.one_of("seldom", "over_rows", x.sum(0, keepdims=True), np.cumsum(x, axis=1), x=x)
+
+    def test_mixed(self):
+        x, y = support.random(128, 24), 1 + np.abs(support.random(128, 24, seed=2))
+        product = (1 - x) * y
+        self.one_of("seldom_first", "mixed", product, 1 / product, np.where(1 / product > x, 1 / product, x),
+                    y.sum(1, keepdims=True) / 2, x=x, y=y)
+
+    def test_places(self):
+        x, table = support.random(128, 24), support.random(128, 24, seed=2)
+        where = np.argsort(-x, axis=1)[:, :8]
+        values, rest = np.take_along_axis(x, where, 1), np.array(x)
+        np.put_along_axis(rest, where, -1, 1)
+        self.one_of("seldom", "places", values, where, x=x)
+        self.one_of("seldom_first", "places", values, where, np.take_along_axis(table, where, 1), rest, x=x, table=table)
+
+    def test_listed(self):
+        """Results that are made in a loop are one buffer, with a dimension for the loop."""
+        x = support.random(512, 8)
+        self.one_of("seldom", "listed", 3 * x.reshape(4, 128, 8), x=x)
+
+    def test_shuffled(self):
+        x = support.random(64, 8)
+        self.one_of("seldom_first", "shuffled", x[np.arange(64) ^ 1], x=x)
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 
@@ -648,6 +709,19 @@ class DynamicTest(KernelTest):
             self.assertEqual(differences(traced, trips=[f"parts={n}", "length=2,4,3,0"], inputs=again.inputs,
                                          expected=again.expected, strategies=("per-loop", "auto")), [])
 
+    def test_while_loop(self):
+        """In a dynamic loop, a loop whose body gives the register on which the next turn depends."""
+        x, times = support.random(4, 128, 16), np.array([[2], [4], [3], [0]], np.int32)
+        traced = trace("dynamic", "times", x=x, counts=times, n=one(3))
+        self.assertEqual(traced.summary.trips, {"i": [3], "while": [2, 4, 3]})
+        self.check(traced, {})
+        for n in (0, 1, 4):
+            again = support.rerun("dynamic", "times", x=x, counts=times, n=one(n))
+            if n:
+                self.assertTrue(np.allclose(again.expected["out"][:n], (times[:, :, None] * x)[:n], atol=1e-5))
+            self.assertEqual(differences(traced, trips=[f"i={n}", "while=2,4,3,0"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
+
     def test_gathered(self):
         """An address from an input is anywhere; the numbers are gathered from all of the tensor."""
         x, where = support.random(512, 32), np.array([[256], [0], [128], [64]], np.int32)
@@ -697,12 +771,36 @@ class DynamicTest(KernelTest):
 class MistakeTest(unittest.TestCase):
     """What is wrong with code for a traced kernel is told where it is in Python."""
 
-    def test_removed_waits(self):
+    def softmax(self, folder):
+        """The document of the example, which is also written to `k.json`."""
         traced = trace_file(support.ROOT / "examples/nki/softmax.py", "softmax",
                             {"x": tensor(support.random(512, 64)), "blocks": tensor(one(3))})
+        (folder / "k.json").write_text(as_text(traced.document), encoding="utf-8")
+        return traced.document
+
+    def test_removed_dependences(self):
+        """A kernel with its dependences in writing, one of them left out."""
         with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
             folder = Path(name)
-            (folder / "k.json").write_text(as_text(traced.document), encoding="utf-8")
+            document = self.softmax(folder)
+            status, text = support.tally("deps", folder / "k.json", "--format=json", f"--machine={support.machine()}")
+            self.assertEqual(status, 0, text)
+            found = [{key: entry[key] for key in ("producer", "consumer", "kind", "distance") if entry.get(key)}
+                     for entry in json.loads(text)["kernels"][0]["dependences"] if entry["implied_by"] is None]
+            self.assertEqual(len(found), 8)
+            for missing in [None, *found]:
+                document["dependences"] = [entry for entry in found if entry is not missing]
+                (folder / "less.json").write_text(json.dumps(document), encoding="utf-8")
+                status, text = support.tally("check", folder / "less.json", "--race", f"--machine={support.machine()}")
+                self.assertEqual(status, 0 if missing is None else 1, text)
+                if missing is not None:
+                    line = missing["consumer"].split(".")[1]
+                    self.assertRegex(text, rf"softmax\.py:{line}:\d+: error: race: nothing makes '{missing['consumer']}'")
+
+    def test_removed_waits(self):
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
+            folder = Path(name)
+            self.softmax(folder)
             status, text = support.tally("compile", folder / "k.json", "--format=json", "--locations",
                                          f"--machine={support.machine()}", "-o", folder / "code.json")
             self.assertEqual(status, 0, text)
@@ -863,6 +961,21 @@ class DocumentedTest(unittest.TestCase):
         first, second = (set(re.findall(r"`(\w+)`", cell)) for cell in row.split("|")[2:4])
         self.assertEqual(first, {name for name, row in INSTRUCTIONS.items() if row.first})
         self.assertEqual(first | second, set(INSTRUCTIONS))
+
+    def test_own_kernels(self):
+        """Each instruction is called by a kernel of our own, in each generation that has it."""
+        called = {"neuronxcc": set(), "nki": set()}
+        for path in [*KERNELS.glob("*.py"), *(KERNELS.parent / "checkout/kernels").glob("*.py")]:
+            if path.stem in ("wrong", "unparsed", "broken"):  # they are refused
+                continue
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            packages = {name.asname: node.names[0].name.split(".")[0] for node in ast.walk(tree)
+                        if isinstance(node, ast.Import) for name in node.names if name.name.endswith(".isa")}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in packages:
+                    called[packages[node.value.id]].add(node.attr)
+        self.assertEqual({name for name, row in INSTRUCTIONS.items() if row.first} - called["neuronxcc"], set())
+        self.assertEqual(set(INSTRUCTIONS) - called["nki"], set())
 
     def test_operators(self):
         text = (support.ROOT / "docs/guide/Nki.md").read_text(encoding="utf-8")

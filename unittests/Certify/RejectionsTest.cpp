@@ -96,7 +96,7 @@ constexpr Change changes[] = {
     {"DistanceBelowZero", "(0 2 (distance))", "(0 2 (distance (1 -1)))", "rejected",
      "the distance from 'make' to 'use' on 'A' is -1, a run still to come"},
     {"ElementsOfOneLoop", "(0 2 (distance))", "(0 1 (element 0))", "rejected",
-     "is element by element, and the two are not directly in two loops of one body"},
+     "is element by element, and the two are not in two loops or nests of one body"},
     {"FlatOverTwoBodies", "(0 2 (distance))", "(0 2 (flat 1))", "rejected",
      "is flat, and the two are not in one body"},
     {"DistanceTooFar", "(0 2 (distance))", "(2 0 (distance (1 65)))", "not covered",

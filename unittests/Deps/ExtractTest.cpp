@@ -67,6 +67,34 @@ TEST_F(ExtractTest, ring) {
   EXPECT_THAT(depsOf(k), ElementsAre("use -> load war A=2", "load -> use raw"));
 }
 
+/// Nests side by side: the runs of each are numbered, however it is cut into loops.
+TEST_F(ExtractTest, nests) {
+  auto nest = [&](const std::string &name, uint64_t outer, uint64_t inner, EngineId engine,
+                  const Tiles &tiles) {
+    k.loop(name, KernelBuilder::constant(outer), [&] {
+      k.loop(name + name, KernelBuilder::constant(inner), [&] { k.op(engine, name, "", tiles); });
+    });
+  };
+  k.loop("A", k.value("n"), [&] {
+    nest("w", 4, 2, dma, {.writes = {"X[2*w + ww]"}});
+    nest("r", 2, 4, act, {.reads = {"X[4*r + rr]"}});
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("r -> w war element 0 A=1", "w -> r raw element 0"));
+}
+
+/// By columns: run 3 of the consumer needs run 12, and no other run needs one that is farther on.
+TEST_F(ExtractTest, nestOfAnotherOrder) {
+  k.buffer("Z", {4, 4});
+  auto nest = [&](const std::string &name, EngineId engine, const Tiles &tiles) {
+    k.loop(name, KernelBuilder::constant(4), [&] {
+      k.loop(name + name, KernelBuilder::constant(4), [&] { k.op(engine, name, "", tiles); });
+    });
+  };
+  nest("w", dma, {.writes = {"Z[w, ww]"}});
+  nest("r", act, {.reads = {"Z[rr, r]"}});
+  EXPECT_THAT(depsOf(k), ElementsAre("w -> r raw element -9?"));
+}
+
 /// One ahead: slots of the same iteration differ.
 TEST_F(ExtractTest, producerOneSlotAhead) {
   k.loop("A", k.value("n"), [&] {

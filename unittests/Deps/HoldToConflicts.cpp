@@ -192,7 +192,9 @@ private:
         return false;
       }
     }
-    return true;
+    return dep.form != DistanceForm::Element ||
+           runs.numberSince(c, distances.size()) - runs.numberSince(p, distances.size()) ==
+               dep.step;
   }
 
   /// Whether a distance on the i-th of the loops around a body goes beyond all its iterations.

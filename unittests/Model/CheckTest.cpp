@@ -599,8 +599,9 @@ TEST(CheckTest, elementEnds) {
   Tree apart;
   EXPECT_EQ(
       apart.withElement(apart.p2, apart.c1, 1),
-      "k:30:1: error: 'c1' waits for 'p2' element by element, which needs the two directly in "
-      "two loops that are in one body; use a distance on the loops around both\n"
+      "k:30:1: error: 'c1' waits for 'p2' element by element, which needs the two in two "
+      "loops, or nests of loops, of one body, and constant trips of all inner loops of a nest; use "
+      "a distance on the loops around both\n"
       "k:14:1: note: producer is here\nk:12:1: note: consumer is here\n");
   Tree inner;
   EXPECT_EQ(

@@ -255,6 +255,29 @@ TEST(DefinitionTest, elementOfAnEarlierIteration) {
   EXPECT_EQ(elementRuns(0, 1), (Numbers{0, 0, 0, 0, 1, 2, 3, 3}));
 }
 
+/// A { B { C trips 2 { P } }  D { E trips 3 { C } } }, two iterations of A: B runs twice, D twice.
+TEST(DefinitionTest, elementsOfNestsAreRuns) {
+  Code k;
+  LoopId a = k.loop("A");
+  LoopId b = k.loop("B");
+  k.builder.beginLoop("C", KernelBuilder::constant(2));
+  InstrId p = k.producer();
+  k.end();
+  k.end();
+  LoopId d = k.loop("D");
+  k.builder.beginLoop("E", KernelBuilder::constant(3));
+  InstrId c = k.consumer();
+  k.end();
+  k.end();
+  k.end();
+  k.builder.depElement(p, c, 1, {});
+  Bindings bindings = k.finish();
+  bindings.set(a, {2});
+  bindings.set(b, {2});
+  bindings.set(d, {2});
+  EXPECT_EQ(runsNeeded(k, bindings), (Numbers{0, 1, 2, 3, 4, 4, 0, 5, 6, 7, 8, 8}));
+}
+
 /// Two queues of one engine, A { P Q R }: P and R share a queue and a counter of weight 2.
 TEST(DefinitionTest, countersShowTheLastOfARun) {
   Code k;

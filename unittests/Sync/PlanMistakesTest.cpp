@@ -8,6 +8,8 @@
 
 #include "Mistakes.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <gtest/gtest.h>
 
 using namespace tally;
@@ -217,15 +219,18 @@ TEST(PlanMistakesTest, flatIsMaskedByTheTrip) {
 
 namespace {
 
-/// The parts of x = min(slot base + trip(inner) - step, slot end), free to be changed.
+/// The parts of x = min(slot base + index - step, slot end), free to be changed; the index is
+/// trip(inner), or the number of the run in the nest down to there.
 struct ElementParts {
   uint32_t base;
   uint32_t end;
   bool clamped = true;
   bool indexIsTotal = false;
+  bool innermostOnly = false;
   bool innerMask;
   bool outerMask;
   LoopId inner;
+  LoopId around;
   int64_t step;
 };
 
@@ -237,9 +242,24 @@ ExprId slotAt(SyncPlan &plan, const Wait &wait, LoopId home, uint32_t slot) {
   return wait.ring.valid() ? plan.exprs.snapshot(wait.ring, slot) : plan.exprs.constant(0);
 }
 
-ExprId countOf(SyncPlan &plan, const Wait &wait, LoopId home, const ElementParts &parts) {
+ExprId indexOf(const Kernel &kernel, ExprPool &exprs, const ElementParts &parts) {
+  RunNumbers numbers = *RunNumbers::below(kernel, parts.around, parts.inner);
+  if (parts.indexIsTotal || parts.innermostOnly || numbers.loops().size() == 1) {
+    return parts.indexIsTotal ? exprs.total(parts.inner) : exprs.trip(parts.inner);
+  }
+  ExprId sum = exprs.constant(0);
+  for (size_t level = 0; level < numbers.loops().size(); ++level) {
+    ExprId runs = exprs.constant(static_cast<uint32_t>(numbers.runsPerIteration(level)));
+    sum = exprs.make(ExprOp::Add, sum,
+                     exprs.make(ExprOp::Mul, runs, exprs.trip(numbers.loops()[level])));
+  }
+  return exprs.make(ExprOp::Sub, sum, exprs.constant(static_cast<uint32_t>(numbers.ahead())));
+}
+
+ExprId countOf(const Kernel &kernel, SyncPlan &plan, const Wait &wait, LoopId home,
+               const ElementParts &parts) {
   ExprPool &exprs = plan.exprs;
-  ExprId index = parts.indexIsTotal ? exprs.total(parts.inner) : exprs.trip(parts.inner);
+  ExprId index = indexOf(kernel, exprs, parts);
   ExprId count = exprs.make(ExprOp::Add, slotAt(plan, wait, home, parts.base), index);
   ExprId step = exprs.constant(static_cast<uint32_t>(std::abs(parts.step)));
   count = exprs.make(parts.step < 0 ? ExprOp::Add : ExprOp::Monus, count, step);
@@ -253,19 +273,21 @@ void write(const Kernel &kernel, SyncPlan &plan, DepId dep, const ElementParts &
   InstrId producer = kernel.deps[dep].producer;
   uint32_t weight = kernel.queues[kernel.instrs[producer].queue].weight;
   uint32_t signals = plan.groups[wait.group].numSignals;
-  ExprId value = countOf(plan, wait, kernel.instrs[producer].home, parts);
+  ExprId value = countOf(kernel, plan, wait, kernel.instrs[producer].home, parts);
   value = exprs.make(ExprOp::Mul, exprs.constant(signals), value);
   value = exprs.make(ExprOp::Monus, value, exprs.constant(signals - plan.placeOf[producer]));
   value = exprs.make(ExprOp::Mul, exprs.constant(weight), value);
-  auto maskBy = [&](LoopId loop, uint64_t offset) {
+  auto maskBy = [&](ExprId count, uint64_t offset) {
     ExprId number = exprs.constant(static_cast<uint32_t>(offset));
-    value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, exprs.trip(loop), number), value);
+    value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, count, number), value);
   };
   if (parts.innerMask && wait.innerStep > 0) {
-    maskBy(wait.innerLoop, static_cast<uint64_t>(wait.innerStep));
+    ElementParts own = parts;
+    own.indexIsTotal = false;
+    maskBy(indexOf(kernel, exprs, own), static_cast<uint64_t>(wait.innerStep));
   }
   if (parts.outerMask && wait.maskLoop.valid()) {
-    maskBy(wait.maskLoop, wait.maskOffset);
+    maskBy(exprs.trip(wait.maskLoop), wait.maskOffset);
   }
   wait.threshold = value;
 }
@@ -282,6 +304,7 @@ Mistake inElement(const std::function<bool(const Kernel &, DepId, ElementParts &
                        .innerMask = true,
                        .outerMask = true,
                        .inner = wait.innerLoop,
+                       .around = wait.innerAround,
                        .step = wait.innerStep};
     if (!change(kernel, dep, parts)) {
       return false;
@@ -330,6 +353,13 @@ TEST(PlanMistakesTest, elementIsTakenAnIterationTooYoung) {
                  --e.base;
                  --e.end;
                  return true;
+               }));
+}
+
+TEST(PlanMistakesTest, runsOfANestAreCountedInItsInnermostLoop) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &kernel, DepId, ElementParts &e) {
+                 e.innermostOnly = true;
+                 return kernel.loops[e.inner].parent != e.around;
                }));
 }
 

@@ -4,8 +4,9 @@
 // has every entry of every body that it has made, with its iteration vector: the iterations of the
 // real loops around and including it, the root left out. With v the vector of a consumer's run,
 //
-//   t            v minus the distance, over the common loops; for an element form with one more
-//                component, the consumer's inner iteration minus the step
+//   t            v minus the distance, over the common loops; for an element form, then the
+//                iterations of the producer's inner loops in its run there of the number of the
+//                consumer's, minus the step
 //   owed         nothing, if some t_j <= 0; or as many runs of the producer as H has entries of
 //                its body whose first components are <= t, in lexicographic order
 //   flat f       as many as H has entries of the common body, less f
@@ -20,9 +21,11 @@
 #define TALLY_RUN_OWED_H
 
 #include "tally/Model/Bindings.h"
+#include "tally/Model/RunNumbers.h"
 #include "tally/Support/Stop.h"
 
 #include <span>
+#include <unordered_map>
 
 namespace tally {
 
@@ -45,11 +48,14 @@ private:
     std::vector<uint32_t> vectors; ///< of all entries, one after the other
   };
 
+  bool addRunOf(DepId dep, std::span<const uint32_t> iterations,
+                std::vector<int64_t> &target) const;
   uint32_t upTo(const Body &body, std::span<const int64_t> target) const;
 
   const Kernel &kernel;
   IdVector<LoopId, Body> bodies;
-  IdVector<DepId, std::vector<int64_t>> distances; ///< by common real loop, then of the inner one
+  IdVector<DepId, std::vector<int64_t>> distances; ///< by common real loop
+  std::unordered_map<uint32_t, SideBySide> nests;  ///< of element forms
 };
 
 /// All runs of all instructions: in which iterations they are, and what they are owed.

@@ -134,7 +134,8 @@ struct Wait {
   uint32_t minus = 0;
   uint32_t times = 1;      ///< runs of the producer in each entry of `outer`
   LoopId outer;            ///< whose entries are counted instead of the producer's body's; or none
-  LoopId innerLoop;        ///< Element: whose trip is the consumer's inner index; or none
+  LoopId innerLoop;        ///< Element: whose runs are the consumer's inner index; or none
+  LoopId innerAround;      ///< Element: they are numbered in each iteration of it
   int64_t innerStep = 0;   ///< Element: by how much the producer's inner index lies before it
   uint32_t firstLevel = 0; ///< Nest: into SyncPlan::nestLevels, outermost first
   uint32_t numLevels = 0;

@@ -448,7 +448,7 @@ def _statement_lines(body, indent):
 
 
 def kernel_document(name, recorder, nodes, depth=2):
-    """The document, its summary, and the names of the buffers by family."""
+    """The document, its summary, and the name and the layout of each buffer by family."""
     writer = Writer(name, recorder, depth)
     document = writer.write(nodes)
-    return document, writer.summary, writer.buffers
+    return document, writer.summary, {family: (writer.buffers[family], layout) for family, layout in writer.layouts.items()}

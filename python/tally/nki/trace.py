@@ -135,10 +135,20 @@ def _period(trips):
 
 
 def _arrays(memories, buffers, which):
-    """The numbers of memories in HBM by buffer; those made in loops have none of their own."""
-    return {memory.family.name if buffers is None else buffers[memory.family]: _numbers(memory, which)
-            for memory in memories
-            if not memory.coordinates and (buffers is None or memory.family in buffers)}
+    """The numbers of memories in HBM by buffer. One that was made in loops is a part of its buffer; of a ring, only the
+    last ones would be left, so it has none."""
+    arrays = {}
+    for memory in memories:
+        name, layout = (memory.family.name, None) if buffers is None else buffers.get(memory.family, (None, None))
+        if name is None:
+            continue
+        if not memory.coordinates:
+            arrays[name] = _numbers(memory, which)
+        elif layout is not None and not layout.ring:
+            part = _numbers(memory, which)
+            blank = np.nan if part.dtype.kind == "f" else 0
+            arrays.setdefault(name, np.full(layout.shape, blank, part.dtype))[memory.coordinates] = part
+    return arrays
 
 
 def _numbers(memory, which):

@@ -298,3 +298,29 @@ def ragged(x, lengths, n):
             nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
         nisa.dma_copy(dst=out[part], src=total)
     return out
+
+
+@nki.jit
+def times(x, counts, n):
+    """`while_loop` in a dynamic loop: each part of `x` is added up as often as a number in `counts` says."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    parts = register_from(n)
+    for i in nl.dynamic_range(parts):
+        left = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=left, src=counts[nl.ds(i, 1), :])
+        total = nl.ndarray(x.shape[1:], dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=total, value=0.0)
+        more = nisa.register_alloc()
+        nisa.register_load(more, left)
+
+        def step(register):
+            tile = nl.ndarray(x.shape[1:], dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[i])
+            nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
+            nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+            nisa.register_load(register, left)
+            return register
+
+        nl.while_loop(more, step)
+        nisa.dma_copy(dst=out[i], src=total)
+    return out

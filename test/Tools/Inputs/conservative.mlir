@@ -83,24 +83,6 @@ tally.kernel @mirror {
   }
 }
 
-tally.kernel @nests {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [8]
-  tally.loop "A" trips "n" {
-    tally.loop "B" trips 4 {
-      tally.loop "C" trips 2 {
-        tally.instr "p" on "dma" writes ["X[2*B + C]"]
-      }
-    }
-    tally.loop "D" trips 4 {
-      tally.loop "E" trips 2 {
-        tally.instr "c" on "act" reads ["X[2*D + E]"]
-      }
-    }
-  }
-}
-
 tally.kernel @anew {
   tally.engine "dma"
   tally.engine "act"

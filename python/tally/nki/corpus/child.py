@@ -127,14 +127,14 @@ def _noted(order):
         try:
             calling = {}
             for case in place.cases():
-                test = case.id.split("[")[0]
+                test = case.id.split("[")[0], case.elements
                 if calling.get(test, 0) >= drivers.MOST_CALLING and not case.is_first:
                     continue
                 place.watcher.calls = []
                 problem = _ran(case, place.root)
                 if problem:
                     problems.append({"case": case.id, "names": sorted(known & case.names), **problem})
-                calls += [{"case": case.id, "ordinal": call.ordinal, "size": call.size,
+                calls += [{"case": case.id, "ordinal": call.ordinal, "size": call.size, "foreign": call.foreign,
                            "kernels": [[os.path.relpath(file, place.root), name] for file, name in call.kernels]}
                           for call in place.watcher.calls]
                 calling[test] = calling.get(test, 0) + bool(place.watcher.calls)

@@ -11,6 +11,7 @@ Steps, each kept in a folder, so a second run goes on where the first one ended:
 The exit status says whether there is a page, and nothing of the kernels: 0 if there is one, 2 if not.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -48,7 +50,8 @@ _TOO_MUCH = ("too large", "time limit", "memory limit")
 def main(argv):
     options = parser().parse_args(argv)
     try:
-        return Walk(options).run()
+        with _ended_as_by_hand():
+            return Walk(options).run()
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
     except KeyboardInterrupt:
@@ -56,6 +59,23 @@ def main(argv):
     except OSError as problem:
         print(f"error: cannot write '{problem.filename}': {problem.strerror}", file=sys.stderr)
     return 2
+
+
+@contextlib.contextmanager
+def _ended_as_by_hand():
+    """A walk that is asked to end, as by a limit of time on the whole, ends the process that it waits for, too."""
+
+    def end(*_):
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may be asked
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def parser():
@@ -102,9 +122,10 @@ class Walk:
         self.calls, self.problems = {}, []
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
         self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
-        drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, kernels)]
+        wanting = [kernel for kernel in kernels if not kernel.broken and self._of_the_user(kernel) is None]
+        drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, wanting)]
         self._note_all(drivers)
-        missing = {kernel.file for kernel in kernels if not kernel.broken and (kernel.file, kernel.name) not in self.calls}
+        missing = {kernel.file for kernel in wanting if (kernel.file, kernel.name) not in self.calls}
         if missing:
             # One that no driver names may be called by what a driver imports.
             imports = found.Imports(self.checkout, self.root)
@@ -113,6 +134,10 @@ class Walk:
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0
+
+    def _of_the_user(self, kernel):
+        """The call that the file of --arguments has for it."""
+        return self.users.get(kernel.id) or self.users.get(kernel.name)
 
     def _chosen(self):
         return f" with '{self.options.only}' in their names" if self.options.only else ""
@@ -142,7 +167,7 @@ class Walk:
             for depth, (file, name) in enumerate(call["kernels"]):
                 self.calls.setdefault((file, name), []).append(
                     {"driver": driver, "case": call["case"], "ordinal": call["ordinal"], "size": call["size"],
-                     "through": call["kernels"][0][1] if depth else ""})
+                     "foreign": call["foreign"], "through": call["kernels"][0][1] if depth else ""})
         for problem in [noted.get("problem"), *[entry for entry in noted["problems"]]]:
             if problem:
                 self.problems.append({"driver": driver, **problem})
@@ -180,7 +205,7 @@ class Walk:
 
     def _kernel(self, kernel, count):
         folder = self.output / "kernels" / _slug(kernel.id)
-        mine = self.users.get(kernel.id) or self.users.get(kernel.name)
+        mine = self._of_the_user(kernel)
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
         depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
@@ -209,15 +234,18 @@ class Walk:
                     "problem": {"kind": "broken", "text": reason, "file": kernel.file, "line": int(line)}}
         failed = []
         if mine is not None:
-            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "through": "",
+            calls = [{"driver": "", "case": "--arguments", "ordinal": 0, "size": 0, "foreign": 0, "through": "",
                       "user": mine}]
         too_much = None  # the size of a call that took too much; none that is larger is tried
         first, has_numbers = None, False  # a call that was traced, and whose result was compared with nothing
+        differing = None  # one whose result differs, perhaps since a reference rounds what NumPy has not as it can
         tried = 0
         for call in _spread(calls):
             if tried == TRIES or has_numbers and tried >= COMPARED_TRIES:
                 break
             if too_much is not None and call["size"] >= too_much or self._misses(kernel, call):
+                continue
+            if differing is not None and call["foreign"]:
                 continue
             tried += 1
             answer = self._trace(kernel, call, folder)
@@ -226,11 +254,19 @@ class Walk:
                 if first is None or answer["has_numbers"] and not has_numbers:
                     first, has_numbers = call, answer["has_numbers"]
                 continue
-            if answer.get("problem") is None:
-                return self._measured(entry, answer, call, failed, folder)
-            failed.append({"driver": call["driver"], "case": call["case"], **answer["problem"]})
-            if answer["problem"]["kind"] in _TOO_MUCH:
+            problem = answer.get("problem")
+            if problem is None:
+                found = _reference(answer["comparisons"], "")
+                if found["state"] == "agrees" or not call["foreign"] and differing is None:
+                    return self._measured(entry, answer, call, failed, folder)
+                differing = differing or call
+                problem = {"kind": "differs", "text": _difference(found)}
+            failed.append({"driver": call["driver"], "case": call["case"], **problem})
+            if problem["kind"] in _TOO_MUCH:
                 too_much = call["size"]
+        if differing is not None:
+            first = differing
+            failed = [other for other in failed if other["kind"] != "differs"]
         if first is not None:
             answer = self._trace(kernel, first, folder)  # once more, since the folder has another one's
             if answer.get("problem") is None:
@@ -328,6 +364,11 @@ def _reference(comparisons, why_not):
     worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
     return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs",
             "comparisons": len(comparisons), **{key: value for key, value in worst.items() if key != "passed"}}
+
+
+def _difference(found):
+    text = "the result differs from the reference"
+    return text + (f": {found['error']:.2g} off, where the largest number is {found['largest']:.3g}" if "error" in found else "")
 
 
 def _spread(calls):

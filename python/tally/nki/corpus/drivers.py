@@ -28,13 +28,14 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from ..elements import Element
 from ..modules import Kernel
 from ..source import compiled
 from .standins import Blank, Mark, Skipped
 
 MOST_SETS = 4000  # of parameters that are looked at
 MOST_CASES = 10  # of one test, and
-MOST_CALLING = 3  # of them, if they call a kernel
+MOST_CALLING = 3  # of them with the same element types, if they call a kernel
 TARGETS = ("trn2", "trn3")  # of a test that is skipped on the first one
 
 
@@ -43,6 +44,7 @@ class Case(NamedTuple):
     run: Callable
     names: frozenset = frozenset()  # that its code uses
     is_first: bool = False  # with some member of an enumeration among its parameters
+    elements: frozenset = frozenset()  # the element types among them
 
 
 def cases(path, root, finder, handed):
@@ -75,7 +77,8 @@ def cases(path, root, finder, handed):
         sets = [*firsts, *(given for given in sets if not any(given is first for first in firsts))]
         for number, given in enumerate(sets[:MOST_CASES]):
             yield Case(f"{name}[{number}]", lambda m=make, g=given: _call(m(), module, g, handed),
-                       names_in(function.__code__), number < len(firsts))
+                       names_in(function.__code__), number < len(firsts),
+                       frozenset(value for _, value in _leaves(given) if isinstance(value, Element)))
 
 
 def _failed(name, error, function=None):
@@ -264,10 +267,11 @@ def _parameter_sets(function, made):
 
 
 def _firsts(sets):
-    """The first set with each member of an enumeration: which kernel a test is for may be one."""
+    """The first set with each member of an enumeration: which kernel a test is for may be one. It may be a part of
+    a parameter, as of the description of a case."""
     seen, firsts = set(), []
     for given in sets:
-        members = {(name, value) for name, value in given.items() if isinstance(value, enum.Enum)}
+        members = {(name, value) for name, value in _leaves(given) if isinstance(value, enum.Enum)}
         if members - seen:
             seen |= members
             firsts.append(given)
@@ -318,19 +322,24 @@ def _passes(accepts, given):
 
 def _weight(given):
     """How large the shapes may be: numbers count as factors."""
-    return sum(math.log2(number) for value in given.values() for number in _numbers(value))
+    return sum(math.log2(value) for _, value in _leaves(given)
+               if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1)
 
 
-def _numbers(value, depth=4):
+def _leaves(value, name="", depth=5):
+    """What a value is made of, and how each part is called there. An element type is whole: it says nothing of shapes."""
     if isinstance(value, dict):
-        value = list(value.values())
-    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum)):
-        value = list(vars(value).values())
-    if isinstance(value, (list, tuple)) and depth:
-        for part in value:
-            yield from _numbers(part, depth - 1)
-    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 1:
-        yield int(value)
+        parts = value.items()
+    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, enum.Enum, Element)):
+        parts = vars(value).items()
+    elif isinstance(value, (list, tuple)):
+        parts = ((name, part) for part in value)
+    else:
+        yield name, value
+        return
+    if depth:
+        for key, part in parts:
+            yield from _leaves(part, key, depth - 1)
 
 
 # ---- Programs that name one kernel of several -----------------------------------------------

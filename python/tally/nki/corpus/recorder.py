@@ -41,6 +41,7 @@ class Call(NamedTuple):
     kernels: tuple  # (file, name) of the function, and of kernels that it may call
     ordinal: int
     size: int  # elements of all arguments
+    foreign: int  # of them, those whose type NumPy has not
 
 
 class Switch:
@@ -113,7 +114,7 @@ class Watcher:
     def outside(self, function, args, kwargs, grid, cores=0):
         """`cores`: a launch that is for several cores is tried on one, and on all if the kernel needs them."""
         ordinal = len(self.calls)
-        self.calls.append(Call(self._keys(function), ordinal, _size([args, kwargs])))
+        self.calls.append(Call(self._keys(function), ordinal, *_sizes([args, kwargs])))
         if self.target is None:
             return Blank()
         if self.result is not None and self.comparisons:
@@ -272,9 +273,16 @@ def _has_parts(value):
         and find_element(value) is None)
 
 
-def _size(value):
-    return sum(int(leaf.numel()) if _is_tensor(leaf) else leaf.size for leaf in _leaves(value)
-               if _is_tensor(leaf) or isinstance(leaf, np.ndarray))
+def _sizes(value):
+    """How many elements there are, and how many of them are of a type that NumPy has not."""
+    arrays = [leaf for leaf in _leaves(value) if isinstance(leaf, np.ndarray)]
+    tensors = sum(int(leaf.numel()) for leaf in _leaves(value) if _is_tensor(leaf))
+    return tensors + sum(array.size for array in arrays), sum(array.size for array in arrays if _is_foreign(array))
+
+
+def _is_foreign(array):
+    element = find_element(array.dtype)
+    return element is not None and (bool(element.packed) or element.is_float and element.dtype.name != element.name)
 
 
 def _host(value):

@@ -93,5 +93,15 @@ def chosen_by_a_member(x):
 
 
 @nki.jit
+def chosen_inside(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def of_either_type(x):
+    return behind_a_mistake(x)
+
+
+@nki.jit
 def with_a_broken_reference(x):
     return behind_a_mistake(x)

@@ -4,10 +4,11 @@ import enum
 import types
 
 import nki
+import nki.language as nl
 import numpy as np
 import pytest
-from kernels.third import (behind_a_mistake, chosen_by_a_member, compared_later, for_a_newer_chip, partly_written, whole,
-                           with_a_broken_reference, without_numbers, words)
+from kernels.third import (behind_a_mistake, chosen_by_a_member, chosen_inside, compared_later, for_a_newer_chip, of_either_type,
+                           partly_written, whole, with_a_broken_reference, without_numbers, words)
 
 
 class Platform(enum.Enum):
@@ -52,6 +53,23 @@ def test_chosen(which, rows):
         np.testing.assert_array_equal(chosen_by_a_member(x), x)
     else:
         behind_a_mistake(np.zeros((rows, 32), np.float32))
+
+
+@pytest.mark.parametrize("case", [types.SimpleNamespace(config={"which": which, "rows": rows}) for which, rows in [
+    *((Which.SMALL, rows) for rows in range(33, 40)), (Which.LARGE, 64)]])
+def test_chosen_inside(case):
+    if case.config["which"] is Which.LARGE:
+        x = np.random.rand(case.config["rows"], 32).astype(np.float32)
+        np.testing.assert_array_equal(chosen_inside(x), x)
+    else:
+        behind_a_mistake(np.zeros((case.config["rows"], 32), np.float32))
+
+
+@pytest.mark.parametrize("dtype, rows", [*((nl.bfloat16, rows) for rows in (16, 32, 48)), (nl.float32, 64)])
+def test_of_either_type(dtype, rows):
+    """The reference knows nothing of bf16."""
+    numbers = np.random.rand(rows, 32).astype(np.float32)
+    np.testing.assert_array_equal(of_either_type(numbers.astype(dtype)), numbers)
 
 
 def test_whole():

@@ -1,0 +1,62 @@
+//===- RunNumbers.cpp - The runs of a nest, numbered ------------------------===//
+
+#include "tally/Model/RunNumbers.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tally {
+
+std::optional<RunNumbers> RunNumbers::below(const Kernel &kernel, LoopId outer, LoopId home) {
+  RunNumbers numbers;
+  uint64_t runs = 1;
+  for (LoopId l = home; l != outer; l = kernel.loops[l].parent) {
+    const Loop &loop = kernel.loops[l];
+    if (loop.kind != LoopKind::Loop || runs == 0) {
+      return std::nullopt;
+    }
+    numbers.path.push_back(l);
+    numbers.weights.push_back(runs);
+    if (loop.parent != outer) {
+      bool isConstant = loop.trip.kind == Trip::Kind::Constant;
+      if (!isConstant || loop.trip.constant > maxCount / runs) {
+        return std::nullopt;
+      }
+      runs *= loop.trip.constant;
+    }
+  }
+  if (numbers.path.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::reverse(numbers.path);
+  std::ranges::reverse(numbers.weights);
+  return numbers;
+}
+
+int64_t RunNumbers::ahead() const {
+  return static_cast<int64_t>(std::accumulate(weights.begin(), weights.end() - 1, uint64_t(0)));
+}
+
+int64_t RunNumbers::iterationOf(int64_t number, size_t level) const {
+  int64_t rest = level == 0 ? number : number % static_cast<int64_t>(weights[level - 1]);
+  return rest / static_cast<int64_t>(weights[level]);
+}
+
+std::optional<uint64_t> RunNumbers::most(const Kernel &kernel) const {
+  std::optional<uint64_t> outermost = kernel.loops[path.front()].trip.most();
+  bool isKnown = outermost && *outermost <= maxCount / weights.front();
+  return isKnown ? std::optional(*outermost * weights.front()) : std::nullopt;
+}
+
+std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId producerHome,
+                                     LoopId consumerHome) {
+  LoopId shared = kernel.commonLoop(producerHome, consumerHome);
+  std::optional<RunNumbers> producer = RunNumbers::below(kernel, shared, producerHome);
+  std::optional<RunNumbers> consumer = RunNumbers::below(kernel, shared, consumerHome);
+  if (!producer || !consumer) {
+    return std::nullopt;
+  }
+  return SideBySide{*std::move(producer), *std::move(consumer)};
+}
+
+} // namespace tally

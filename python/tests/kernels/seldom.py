@@ -1,0 +1,84 @@
+"""Instructions that kernels seldom call, in the second generation."""
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def tile_like(x, columns=None, dtype=nl.float32):
+    return nl.ndarray((x.shape[0], columns or x.shape[1]), dtype=dtype, buffer=nl.sbuf)
+
+
+def loaded(x):
+    tile = tile_like(x)
+    nisa.dma_copy(dst=tile, src=x)
+    return tile
+
+
+def stored(tile):
+    out = nl.ndarray(tile.shape, dtype=tile.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def turned(x):
+    """A transpose on the way from HBM, and one over each element."""
+    tile = nl.ndarray(x.shape[::-1], dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_transpose(dst=tile, src=x)
+    inverse = tile_like(x)
+    nisa.reciprocal(dst=inverse, data=loaded(x))
+    return stored(tile), stored(inverse)
+
+
+@nki.jit
+def with_sums(x):
+    """Results together with what they are in sum: scaled, squared, and as powers."""
+    tile = loaded(x)
+    doubled, squares, powers = (tile_like(x) for _ in range(3))
+    sums, largest, all_powers = (tile_like(x, 1) for _ in range(3))
+    nisa.tensor_scalar_reduce(dst=doubled, data=tile, op0=nl.multiply, operand0=2.0, reduce_op=nl.add, reduce_res=sums)
+    nisa.activation_reduce(dst=squares, op=nl.square, data=tile, reduce_op=nl.maximum, reduce_res=largest)
+    nisa.exponential(dst=powers, src=tile, max_value=largest, reduce_res=all_powers)
+    return stored(doubled), stored(sums), stored(squares), stored(largest), stored(powers), stored(all_powers)
+
+
+@nki.jit
+def between(x, low, high):
+    """The elements whose places lie between two bounds of their row, and the largest of them."""
+    tile, kept, largest = loaded(x), tile_like(x), tile_like(x, 1)
+    nisa.range_select(dst=kept, on_true_tile=tile, comp_op0=nl.greater_equal, comp_op1=nl.less, bound0=loaded(low),
+                      bound1=loaded(high), range_start=3, on_false_value=-9.0, reduce_res=largest)
+    return stored(kept), stored(largest)
+
+
+@nki.jit
+def over_rows(x):
+    """Sums over partitions, and along each of them."""
+    tile, ones, along = loaded(x), tile_like(x), tile_like(x)
+    over = nl.ndarray((1, x.shape[1]), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_partition_reduce(dst=over, op=nl.add, data=tile)
+    nisa.memset(dst=ones, value=1.0)
+    nisa.tensor_tensor_scan(dst=along, data0=ones, data1=tile, initial=0.0, op0=nl.multiply, op1=nl.add)
+    return stored(over), stored(along)
+
+
+@nki.jit
+def places(x):
+    """The eight largest of each row, and where they are."""
+    tile, values, where = loaded(x), tile_like(x, 8), tile_like(x, 8, nl.uint32)
+    nisa.max8(dst=values, src=tile)
+    nisa.nc_find_index8(dst=where, data=tile, vals=values)
+    return stored(values), stored(where)
+
+
+@nki.jit
+def listed(x):
+    """As many results as there are blocks of rows, in a list."""
+    results = [nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm) for _ in range(x.shape[0] // 128)]
+    for i, result in enumerate(results):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128)])
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=3.0)
+        nisa.dma_copy(dst=result, src=tile)
+    return results
