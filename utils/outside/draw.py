@@ -277,10 +277,12 @@ class DependenceDrawer:
         return made
 
     def element(self, made, forward, around, around_second, common):
-        # Both stand directly in two loops that are in one body.
-        own = [[kind for kind, _ in path[len(common):]] for path in (around, around_second)]
-        if own != [["loop"], ["loop"]]:
+        # Both stand in two loops, or nests of loops, that are in one body.
+        own = [path[len(common):] for path in (around, around_second)]
+        if not all(is_numbered(path) for path in own):
             return None
+        if any(len(path) > 1 for path in own):
+            self.kernel.features.add("nests")
         made["element"] = self.random.randrange(-3, 4)
         loops = [statement["loop"] for kind, statement in common if kind == "loop"]
         if not forward or loops and self.random.random() < 0.4:
@@ -289,6 +291,12 @@ class DependenceDrawer:
             made["distance"] = {loops[-1]: self.random.choice((1, 1, 2, 3))}
         self.kernel.features.add("element")
         return made
+
+
+def is_numbered(path):
+    """Whether the iterations of loops in one another, of which all but the outermost have constant trips, number runs."""
+    inner = [statement.get("trips") for _, statement in path[1:]]
+    return path != [] and all(kind == "loop" for kind, _ in path) and all(isinstance(trips, int) and trips > 0 for trips in inner)
 
 
 def prefix(one, other):

@@ -300,6 +300,14 @@ class AskedTest(unittest.TestCase):
         self.assertEqual(self.asked(body, dep("p", "c", element=-2)), [3, 3, 3, 6, 6, 6])
         self.assertEqual(self.asked(body, dep("p", "c", element=0, distance={"A": 1})), [0, 0, 0, 1, 2, 3])
 
+    def test_nests_side_by_side(self):
+        first = loop("B", {"value": "n"}, loop("C", 2, instr("p", "a")))
+        body = [loop("A", 2, first, loop("D", 2, loop("E", 3, instr("c", "b"))))]
+        self.assertEqual(self.asked(body, dep("p", "c", element=0), {"B": [2, 3]}), [1, 2, 3, 4, 4, 4, 5, 6, 7, 8, 9, 10])
+        self.assertEqual(self.asked(body, dep("p", "c", element=2), {"B": [2, 3]}), [0, 0, 1, 2, 3, 4, 0, 0, 5, 6, 7, 8])
+        self.assertEqual(self.asked(body, dep("p", "c", element=-1, distance={"A": 1}), {"B": [2, 3]}),
+                         [0] * 6 + [2, 3, 4, 4, 4, 4])
+
     def test_the_history_is_the_consumers(self):
         body = [loop("A", 2, loop("B", {"value": "n"}, instr("p", "a"), uniform=False), instr("c", "b"))]
         self.assertEqual(self.asked(body, dep("p", "c", allow_divergent=True), {"B@a": [3], "B@b": [1]}), [1, 2])

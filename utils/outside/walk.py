@@ -160,13 +160,20 @@ class Walk:
             return max(0, number + 1 - dependence.flat)
         common = common_loops(dependence.producer, dependence.consumer)
         target = [iterations[level] - dependence.distance.get(loop.name, 0) for level, loop in enumerate(common)]
-        if dependence.element is not None:
-            target.append(iterations[len(common)] - dependence.element)
         if any(component < 0 for component in target):
             return 0
+
         # Entries come in the order of their iterations, so those asked for are the first.
-        entries = self.entries.get(dependence.producer.body, [])
-        return bisect.bisect_right(entries, tuple(target), key=lambda entry: entry[:len(target)])
+        def entries_up_to(body, place, search):
+            return search(self.entries.get(body, []), tuple(place), key=lambda entry: entry[:len(common)])
+
+        asked = entries_up_to(dependence.producer.body, target, bisect.bisect_right)
+        if dependence.element is None:
+            return asked
+        own, here = dependence.consumer.body, iterations[:len(common)]
+        run = len(self.entries[own]) - 1 - entries_up_to(own, here, bisect.bisect_left) - dependence.element
+        before = entries_up_to(dependence.producer.body, target, bisect.bisect_left)
+        return min(before + run + 1, asked) if run >= 0 else 0
 
 
 class Meaning:
