@@ -130,6 +130,22 @@ class SecondGenerationTest(KernelTest):
         self.assertEqual(traced.summary.obstacles, {})
 
 
+    def test_returned(self):
+        """What is returned is all there at the end: none of it is in a ring."""
+        x = support.random(512, 64)
+        for kernel in ("returned_list", "returned_deep"):
+            traced = trace("second", kernel, x=x)
+            self.check(traced, {"part": 2 * x.reshape(4, 128, 64)})
+            self.assertEqual(traced.summary.rings, [("tile", 2)])
+
+    def test_returned_elsewhere(self):
+        """What is returned and is not in HBM has no results, and that is said."""
+        traced = trace("second", "returned_tile", x=support.random(128, 64))
+        self.assertEqual(traced.expected, {})
+        self.assertRegex(traced.summary.text(), r"second\.py:\d+:12: 'tile' is returned from sbuf; copy it to a tensor in HBM: "
+                                                r"'--expect' is without it")
+        self.assertIn("the kernel leaves nothing in HBM: '--expect' is empty", traced.summary.text())
+
     def test_triangle(self):
         """Trips that follow the loop around are a formula, though the first loop runs not at all."""
         x = support.random(512, 8)
@@ -842,6 +858,10 @@ class RefusalTest(unittest.TestCase):
             source = (KERNELS / f"{file}.py").read_text(encoding="utf-8").splitlines()
             self.assertIn(line, source[raised.exception.place.line - 1])
 
+    def test_returned(self):
+        self.refused("'part' is allocated in the dynamic loop over 'i' and returned; allocate it before the loop",
+                     file="wrong_dynamic", line="part = nl.ndarray", kernel="returned", n=one(3))
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")
@@ -966,7 +986,7 @@ class DocumentedTest(unittest.TestCase):
         """Each instruction is called by a kernel of our own, in each generation that has it."""
         called = {"neuronxcc": set(), "nki": set()}
         for path in [*KERNELS.glob("*.py"), *(KERNELS.parent / "checkout/kernels").glob("*.py")]:
-            if path.stem in ("wrong", "unparsed", "broken"):  # they are refused
+            if path.stem in ("wrong", "wrong_dynamic", "unparsed", "broken"):  # they are refused
                 continue
             tree = ast.parse(path.read_text(encoding="utf-8"))
             packages = {name.asname: node.names[0].name.split(".")[0] for node in ast.walk(tree)

@@ -7,6 +7,8 @@ nothing reads or writes the tile again, so a ring serves: slot `total(L) mod dep
 iteration that may overlap with the next. The loops inside of that get a dimension each, as long as they
 are.
 
+What the kernel returns is wanted at the end, so it is in no ring.
+
 Two slots are enough for one iteration to fill what the next one uses; the number is the user's choice
 (`--ring`), since the language leaves it open.
 """
@@ -20,7 +22,7 @@ class Layout:
 
     def __init__(self, family, depth):
         self.family, self.depth = family, depth
-        self.local = len(family.loops)
+        self.local = 0 if family.kept else len(family.loops)
 
     @property
     def ring(self):
@@ -50,7 +52,7 @@ def layouts(nodes, depth, loop_info):
             name, place, trips = loop_info[loop]
             if trips is not None:
                 raise Refusal(f"'{layout.family.name}' is allocated in the dynamic loop over '{name}' and "
-                              "used after that iteration; allocate it before the loop",
+                              f"{'returned' if layout.family.kept else 'used after that iteration'}; allocate it before the loop",
                               layout.family.place)
     return found
 

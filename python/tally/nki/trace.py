@@ -84,7 +84,7 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
             places.forget()
     if tracer.recorder.operations == 0:
         raise Refusal(f"the kernel '{function.__name__}' ran no operation", place_of_function(function))
-    return _result(tracer, block, name or function.__name__, ring, only_run)
+    return _result(tracer, block, function, name or function.__name__, ring, only_run)
 
 
 def place_of_function(function):
@@ -106,11 +106,11 @@ def _run(tracer, path, kernel, arguments, root):
                  if isinstance(value, Tensor) else value for key, value in arguments.items()}
         _check_arguments(function, given, place)
         running.append(function)
-        call(function, given, root)
+        tracer.returned(call(function, given, root))
     return function
 
 
-def _result(tracer, block, name, ring, only_run):
+def _result(tracer, block, function, name, ring, only_run):
     recorder = tracer.recorder
     document = summary = buffers = nodes = constant = None
     if not only_run:
@@ -123,9 +123,11 @@ def _result(tracer, block, name, ring, only_run):
         summary.program, summary.apart = _program(tracer), [
             (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
-    return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
-                  _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
-                  recorder, block, nodes, constant)
+    expected = _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data")
+    if summary is not None and not expected:
+        summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
+                         place_of_function(function))
+    return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"), expected, recorder, block, nodes, constant)
 
 
 def _period(trips):

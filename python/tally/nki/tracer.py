@@ -18,7 +18,7 @@ from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import LoopReduce, Memory, Register, View, limited, refuse, whole
+from .values import LoopReduce, Memory, Register, View, limited, memories_in, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 PRODUCTS = ("nc_matmul", "nc_matmul_mx")
@@ -144,6 +144,18 @@ class Tracer:
             message = self.messages.add(np.array(view.once().read()), view.dtype)
             self.perform("core_barrier", True, (), dict(dst=view.once(), received=message))
             own.take(view)
+
+    def returned(self, result):
+        """What the kernel gives is still there at its end."""
+        for memory in memories_in(result):
+            memory.family.kept = memory.space == "hbm"
+            if memory.space != "hbm":
+                self._not_expected(memory, f"is returned from {memory.space}; copy it to a tensor in HBM")
+            elif not memory.written:
+                self._not_expected(memory, "is returned and never written")
+
+    def _not_expected(self, memory, why):
+        self.recorder.obstacle(f"'{memory.family.name}' {why}: '--expect' is without it", memory.family.place)
 
     def finish(self):
         """The kernel as a block; what came from other programs is among the inputs."""

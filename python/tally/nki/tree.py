@@ -27,12 +27,13 @@ class Family:
     """The allocations of one line; `loops` are those around it, outermost first. `shape` is that of the document,
     which may have other rows than the kernel's."""
 
-    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents", "regrouped")
+    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents", "regrouped", "kept")
 
     def __init__(self, name, loops, shape, element, space, place):
         self.name, self.loops, self.shape = name, loops, shape
         self.element, self.space, self.place = element, space, place
         self.extents, self.regrouped = [0] * len(loops), False
+        self.kept = False  # the kernel returns one of them: none may take the place of another
 
 
 class Tile(NamedTuple):

@@ -673,6 +673,24 @@ def reshaped(shape, strides, wanted):
     return tuple(reversed(result))
 
 
+def memories_in(result):
+    """The memories of all tensors in lists, tuples, dictionaries and plain objects, each once."""
+    found, pending, seen = {}, [result], set()
+    while pending:
+        thing = pending.pop()
+        if isinstance(thing, View):
+            found[id(thing.memory)] = thing.memory
+        elif id(thing) not in seen and not isinstance(thing, type):
+            seen.add(id(thing))
+            if isinstance(thing, dict):
+                pending += thing.values()
+            elif isinstance(thing, (list, tuple, set, frozenset)):
+                pending += thing
+            elif not callable(thing):
+                pending += getattr(thing, "__dict__", {}).values()
+    return list(found.values())
+
+
 class LoopReduce:
     """`dst[...] = nl.loop_reduce(x, op, ...)`: each iteration takes `x` and what `dst` was together."""
 

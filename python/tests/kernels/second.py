@@ -150,3 +150,31 @@ def moving_mask(x):
         nisa.scalar_tensor_tensor(tile, tile, nl.multiply, i + 1, nl.add, places)
         nisa.dma_copy(out[nl.ds(i * 128, 128)], tile)
     return out
+
+
+@nki.jit
+def returned_list(x):
+    """Tensors that a loop makes, in the order of their rows."""
+    parts = []
+    for i in range(x.shape[0] // 128):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x[i * 128:(i + 1) * 128])
+        nisa.tensor_scalar(tile, tile, nl.multiply, 2.0)
+        part = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(part, tile)
+        parts.append(part)
+    return parts
+
+
+@nki.jit
+def returned_deep(x):
+    """The same in a dictionary in a tuple, as views of another shape."""
+    parts = returned_list(x)
+    return x.shape, {number: [part.reshape((64, 128))] for number, part in enumerate(parts)}
+
+
+@nki.jit
+def returned_tile(x):
+    tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    return tile

@@ -195,7 +195,9 @@ class Watcher:
         self.switch.put(tracer)
         try:
             inputs = {key: _on_device(value, key, tracer, function) for key, value in given.items()}
-            return call(function, inputs, self.root)
+            result = call(function, inputs, self.root)
+            tracer.returned(result)
+            return result
         finally:
             self.switch.put(None)
 

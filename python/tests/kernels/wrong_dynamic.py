@@ -1,0 +1,25 @@
+"""Kernels with registers and dynamic loops that cannot be traced, each for a reason of its own."""
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def register_from(tensor):
+    """The number in a tensor of one element."""
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=number, src=tensor)
+    register = nisa.register_alloc()
+    nisa.register_load(register, number)
+    return register
+
+
+@nki.jit
+def returned(n):
+    part = None
+    for i in nl.dynamic_range(register_from(n)):
+        part = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=tile, value=1.0)
+        nisa.dma_copy(dst=part, src=tile)
+    return part
