@@ -862,6 +862,12 @@ class RefusalTest(unittest.TestCase):
         self.refused("'part' is allocated in the dynamic loop over 'i' and returned; allocate it before the loop",
                      file="wrong_dynamic", line="part = nl.ndarray", kernel="returned", n=one(3))
 
+    def test_caught(self):
+        """A refusal that the kernel catches decides, and the first one does."""
+        self.refused("'nki.isa.frobnicate' is not modelled", line="nisa.frobnicate(", kernel="catches")
+        self.refused("'nki.isa.frobnicate' is not modelled", line="nisa.frobnicate(", kernel="catches_and_raises")
+        self.refused("a Python number of the register", file="wrong_dynamic", line="int(register)", kernel="caught", n=one(3))
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")

@@ -6,6 +6,7 @@ own, and is shown with its own traceback.
 """
 
 import os
+import threading
 from typing import NamedTuple
 
 
@@ -26,12 +27,27 @@ def shown_path(path):
     return path if relative.startswith("..") else relative
 
 
+_made = threading.local()
+
+
+def forget_first():
+    """What is refused from here on is the first again, in this thread."""
+    _made.first = None
+
+
+def first_refusal():
+    """The first refusal since then, even if the kernel has caught it; None if there was none."""
+    return getattr(_made, "first", None)
+
+
 class Refusal(Exception):
     """The kernel cannot be traced. `place` is None if it is about the command line."""
 
     def __init__(self, message, place=None):
         super().__init__(message)
         self.message, self.place = message, place
+        if first_refusal() is None:
+            _made.first = self
 
     def __str__(self):
         start = f"{self.place}: " if self.place else ""

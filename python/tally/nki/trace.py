@@ -9,7 +9,7 @@ from . import places, source
 from .document import kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
-from .refusal import Place, Refusal
+from .refusal import Place, Refusal, first_refusal, forget_first
 from .resolve import Resolver, trips_of_run, tying
 from .rollup import Uneven
 from .tracer import Again, Notes, Tracer
@@ -106,7 +106,7 @@ def _run(tracer, path, kernel, arguments, root):
                  if isinstance(value, Tensor) else value for key, value in arguments.items()}
         _check_arguments(function, given, place)
         running.append(function)
-        tracer.returned(call(function, given, root))
+        tracer.returned(call(function, given, recorder, root))
     return function
 
 
@@ -209,16 +209,31 @@ def _check_arguments(function, given, place):
         raise Refusal(f"no value for {', '.join(map(repr, missing))}; say '--arg NAME=VALUE' for each", place)
 
 
-def call(function, given, root):
-    """What the function gives; what it raises of its own is a `Raised`."""
+def call(function, given, recorder, root):
+    """What the function gives; what it raises of its own is a `Raised`. A refusal decides though the kernel catches it."""
+    forget_first()
     try:
-        return function(**given)
-    except (Refusal, Again):
+        result = function(**given)
+        _raise_first(None)
+        return result
+    except (Refusal, Again) as error:
+        _raise_first(error)
         raise
     except RecursionError as error:
+        _raise_first(recorder.refusal)
         raise Refusal(f"'{function.__name__}' recurses without end", last_place(error, root)) from None
     except Exception as error:  # whatever the kernel does
+        _raise_first(recorder.refusal)
         raise Raised(error, root) from error
+    finally:
+        forget_first()
+
+
+def _raise_first(other):
+    """Raises the first refusal, unless it is this one."""
+    first = first_refusal()
+    if first is not None and first is not other:
+        raise first
 
 
 def last_place(error, root):

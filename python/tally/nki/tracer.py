@@ -178,7 +178,8 @@ class Tracer:
         try:
             results = row.build(call)
         except Refusal as refusal:
-            raise Refusal(refusal.message, refusal.place or here()) from None
+            refusal.place = refusal.place or here()
+            raise
         return self._run(row, call, results, modern)
 
     def _bound(self, row, modern, args, given):

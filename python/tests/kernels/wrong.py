@@ -154,3 +154,17 @@ def mask_of_another_axis(x):
 @nki.jit
 def over_partitions(x):
     return nl.sum(nl.load(x), axis=0)
+
+
+@nki.jit
+def catches(x):
+    try:
+        nisa.frobnicate(dst=x)
+    except Exception:
+        nisa.memset(dst=nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf), value=1.0)
+
+
+@nki.jit
+def catches_and_raises(x):
+    catches(x)
+    raise ValueError

@@ -23,3 +23,14 @@ def returned(n):
         nisa.memset(dst=tile, value=1.0)
         nisa.dma_copy(dst=part, src=tile)
     return part
+
+
+@nki.jit
+def caught(n):
+    register = register_from(n)
+    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    try:
+        value = float(int(register))
+    except BaseException:
+        value = 0.25
+    nisa.memset(dst=tile, value=value)

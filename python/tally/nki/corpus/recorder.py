@@ -195,7 +195,7 @@ class Watcher:
         self.switch.put(tracer)
         try:
             inputs = {key: _on_device(value, key, tracer, function) for key, value in given.items()}
-            result = call(function, inputs, self.root)
+            result = call(function, inputs, tracer.recorder, self.root)
             tracer.returned(result)
             return result
         finally:
