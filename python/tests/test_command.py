@@ -99,6 +99,17 @@ class CommandTest(unittest.TestCase):
         self.assertIn("k: 2 operations -> 2 instructions", err)
         self.assertIn("calls.py:11: the file raises TypeError when it is loaded, after the kernel", err)
 
+    def test_file_that_exits(self):
+        """A file that ends Python when it is loaded, without the kernel or after it."""
+        path = self.folder / "exits.py"
+        path.write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+        self.assertEqual(run(path, "k")[0], 2)
+        path.write_text("import sys\nimport nki.isa as nisa\ndef k(x):\n    nisa.dma_copy(dst=x[0:1], src=x[1:2])\nsys.exit(0)\n",
+                        encoding="utf-8")
+        status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")
+        self.assertEqual(status, 0, err)
+        self.assertIn("exits.py:5: the file raises SystemExit when it is loaded, after the kernel", err)
+
     def test_refused(self):
         scale = KERNELS / "second.py", "scale"
         for arguments, text in [

@@ -868,6 +868,9 @@ class RefusalTest(unittest.TestCase):
         self.refused("'nki.isa.frobnicate' is not modelled", line="nisa.frobnicate(", kernel="catches_and_raises")
         self.refused("a Python number of the register", file="wrong_dynamic", line="int(register)", kernel="caught", n=one(3))
 
+    def test_exits(self):
+        self.refused("'exits' exits from Python; let it return", line="sys.exit(0)", kernel="exits")
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")

@@ -173,7 +173,7 @@ def source_module(path, finder, root, kernel, recorder):
         return source.load(path, finder, root)
     except Refusal:
         raise
-    except Exception as error:  # whatever the file does when it is loaded
+    except (Exception, SystemExit) as error:  # whatever the file does when it is loaded
         module = next((module for module in finder.loaded
                        if module.__file__ == path and hasattr(module, kernel)), None)
         if module is None:
@@ -222,6 +222,10 @@ def call(function, given, recorder, root):
     except RecursionError as error:
         _raise_first(recorder.refusal)
         raise Refusal(f"'{function.__name__}' recurses without end", last_place(error, root)) from None
+    except SystemExit as error:
+        _raise_first(recorder.refusal)
+        raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",
+                      last_place(error, root)) from None
     except Exception as error:  # whatever the kernel does
         _raise_first(recorder.refusal)
         raise Raised(error, root) from error

@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 
 import nki
 import nki.isa as nisa
@@ -168,3 +169,9 @@ def catches(x):
 def catches_and_raises(x):
     catches(x)
     raise ValueError
+
+
+@nki.jit
+def exits(x):
+    nisa.dma_copy(dst=x[0:64], src=x[64:128])
+    sys.exit(0)
