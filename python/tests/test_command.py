@@ -83,9 +83,9 @@ class CommandTest(unittest.TestCase):
         np.save(self.folder / "x.npy", np.ones((2, 2), np.float32))
         status, _, err = run(path, "k", "--arg", f"x=@{self.folder / 'x.npy'}:bf16", "--arg", "a=(1, 'b')",
                              "--arg", "t=nl.bfloat16", "--arg", "n=i32[3,1]:[[5],[6],[7]]",
-                             f"--inputs={self.folder}", "-q", "-o", self.folder / "k.json")
+                             f"--inputs={self.folder / 'in'}", "-q", "-o", self.folder / "k.json")
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual(np.load(self.folder / "n.npy").ravel().tolist(), [5, 6, 7])
+        self.assertEqual(np.load(self.folder / "in/n.npy").ravel().tolist(), [5, 6, 7])
 
     def test_file_that_calls(self):
         """A file that calls its kernel when it is loaded: that call is not part of the trace."""
@@ -129,6 +129,36 @@ class CommandTest(unittest.TestCase):
             self.assertEqual((status, out), (2, ""), arguments)
             self.assertIn(text, err)
             self.assertNotIn("Traceback", err)
+
+    def test_replaces(self):
+        """Nothing that is read is written over, nor anything that is written."""
+        kernel, array = self.folder / "k.py", self.folder / "in/x.npy"
+        text = "import nki.isa as nisa\ndef k(x):\n    nisa.dma_copy(dst=x[0:1], src=x[1:2])\n"
+        kernel.write_text(text, encoding="utf-8")
+        (self.folder / "link").symlink_to(kernel)
+        array.parent.mkdir()
+        np.save(array, np.ones((2, 2)))
+        (self.folder / "links").mkdir()
+        (self.folder / "links/y.npy").symlink_to(array)
+        before, given = array.read_bytes(), ("--arg", f"x=@{array}:f32")
+        self.assertNotEqual(before, b"")
+        for options, said in [
+                (["-o", kernel], "'-o .*/k.py' would replace '.*/k.py', which is the kernel's own file; name another file"),
+                (["-o", self.folder / "link"], "'-o .*/link' would replace '.*/k.py', which is the kernel's own"),
+                ([f"--summary={kernel}"], "'--summary .*/k.py' would replace '.*/k.py'"),
+                (["-o", array], "'-o .*/x.npy' would replace '.*/in/x.npy', which is read by '--arg x=...'"),
+                (["-o", self.folder / "a", f"--summary={self.folder / 'in/../a'}"], "'--summary .*/a' would replace the kernel"),
+                ([f"--inputs={self.folder / 'a'}", f"--expect={self.folder / 'in/../a'}"],
+                 "'--expect .*/a' is the folder of '--inputs', .*; name another folder"),
+                ([f"--inputs={array.parent}"], "'--inputs .*/in' may replace '.*/in/x.npy', which is there and is read by "),
+                ([f"--expect={self.folder / 'links'}"], "'--expect .*/links' may replace '.*/in/x.npy'")]:
+            status, out, err = run(kernel, "k", *given, *options)
+            self.assertEqual((status, out), (2, ""), options)
+            self.assertRegex(err, f"^error: {said}")
+            self.assertEqual((kernel.read_text(encoding="utf-8"), array.read_bytes()), (text, before))
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["in", "k.py", "link", "links"])
+        status, _, err = run(kernel, "k", *given, "-o", "/dev/null", "--summary=/dev/null", f"--inputs={self.folder / 'new'}")
+        self.assertEqual(status, 0, err)
 
     def test_place(self):
         """A refusal quotes its line."""

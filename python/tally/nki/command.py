@@ -7,6 +7,7 @@ kernel and 2 if there is none.
 import argparse
 import ast
 import errno
+import glob
 import json
 import os
 import re
@@ -115,6 +116,7 @@ def _run(options):
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
     random = np.random.default_rng(options.seed)
     arguments = dict(argument(text, random) for text in options.arg)
+    _check_outputs(options)
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
     traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
                         grid=_numbers(options.grid), program=_numbers(options.program), limits=limits,
@@ -132,6 +134,33 @@ def _run(options):
     if not options.quiet:
         print(traced.summary.text(), file=sys.stderr)
     return 0
+
+
+def _check_outputs(options):
+    """What is written must replace neither what is read nor what else is written."""
+    given = [(_file_and_type(value[1:])[0], f"is read by '--arg {name}=...'")
+             for name, _, value in (text.partition("=") for text in options.arg) if value.startswith("@")]
+    read = [(options.file, "is the kernel's own file"), *given]
+    for option, path in (("-o", options.output), ("--summary", options.summary)):
+        for other, what in read:
+            if path and _same_file(path, other):
+                raise Refusal(f"'{option} {path}' would replace '{other}', which {what}; name another file")
+    if options.output and options.summary and _same_file(options.output, options.summary):
+        raise Refusal(f"'--summary {options.summary}' would replace the kernel that '-o' writes there; name another file")
+    if options.inputs and options.expect and os.path.realpath(options.inputs) == os.path.realpath(options.expect):
+        raise Refusal(f"'--expect {options.expect}' is the folder of '--inputs', and would replace arrays there; name "
+                      "another folder")
+    for option, folder in (("--inputs", options.inputs), ("--expect", options.expect)):
+        for other, what in given:
+            if folder and any(_same_file(path, other) for path in glob.glob(os.path.join(glob.escape(folder), "*.npy"))):
+                raise Refusal(f"'{option} {folder}' may replace '{other}', which is there and {what}; name another folder")
+
+
+def _same_file(path, other):
+    """Devices, as /dev/null, take everything."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def save(folder, arrays):
@@ -198,9 +227,13 @@ def _tensor(text, kind, extents, fill, random):
                       "shape") from None
 
 
-def _array(text, value):
+def _file_and_type(value):
     file, colon, kind = value.rpartition(":")
-    file, kind = (file, kind) if colon and find_element(kind) is not None else (value, None)
+    return (file, kind) if colon and find_element(kind) is not None else (value, None)
+
+
+def _array(text, value):
+    file, kind = _file_and_type(value)
     try:
         array = np.load(file)
     except (OSError, ValueError) as problem:
