@@ -639,6 +639,12 @@ class DynamicTest(KernelTest):
                                          expected=again.expected, strategies=("per-loop", "auto")),
                              [], f"{number} trips")
 
+    def test_slices(self):
+        x = support.random(512, 8)
+        traced = trace("dynamic", "slices", x=x, n=one(3))
+        self.check(traced, {})
+        self.other_trips("slices", traced, (0, 1, 4), x=x)
+
     def test_rows(self):
         x = support.random(1024, 32)
         traced = trace("dynamic", "rows", x=x, n=one(3))
@@ -870,6 +876,15 @@ class RefusalTest(unittest.TestCase):
 
     def test_exits(self):
         self.refused("'exits' exits from Python; let it return", line="sys.exit(0)", kernel="exits")
+
+    def test_slice_of_register(self):
+        """The length of a slice is a number, whichever of its ends is a register."""
+        for kernel, text, line in [("slice_to", "'0:register'", "tile[:, 0:register]"),
+                                   ("slice_from", "'register:'", "tile[:, register:]"),
+                                   ("slice_between", "'register:register'", "register:other"),
+                                   ("slice_grows", "'register:register'", "register:2 * register")]:
+            self.refused(f"the length of the slice {text} depends on a register", "use 'nl.ds(start, size)'",
+                         file="wrong_dynamic", line=line, kernel=kernel, n=one(3))
 
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",

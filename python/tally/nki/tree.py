@@ -244,7 +244,7 @@ class Recorder:
     def new_value(self):
         """What tells the value that a register is set to from all others."""
         self.registers_set += 1
-        return self.registers_set
+        return "value", self.registers_set
 
     def _leave_dynamic(self, loop):
         """What the loop has written depends on how often it ran."""

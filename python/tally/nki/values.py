@@ -8,6 +8,7 @@ What comes from numbers that only a run knows is marked, never guessed: a `Regis
 on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
 """
 
+from collections import Counter
 from itertools import combinations, product
 from math import gcd, prod
 from typing import NamedTuple, Optional
@@ -931,12 +932,30 @@ def _range(part, extent):
             refuse(f"a slice with a step of {step}; it is at least 1")
         start, known = _number_of(part.start if part.start is not None else 0)
         stop, _ = _number_of(part.stop if part.stop is not None else extent)
+        if isinstance(part.start, Register) or isinstance(part.stop, Register):
+            _check_length(part, extent, stop - start)
         if known is None:
             start, stop = (number + extent if number < 0 else number for number in (start, stop))
         count = max(0, -(-(stop - start) // step))
     if count < 1 or start < 0 or start + (count - 1) * step >= extent:
         refuse(f"elements {start} to {start + (count - 1) * step} of an axis of {extent}")
     return start, count, step, known
+
+
+def _check_length(part, extent, length):
+    """The length of a slice is the same whatever its registers hold."""
+    terms = _terms(extent if part.stop is None else identity_of(part.stop))
+    terms.subtract(_terms(0 if part.start is None else identity_of(part.start)))
+    constant = terms.pop(_ONE, 0)
+    if any(terms.values()) or constant != length:
+        refuse(f"the length of the slice '{_bound(part.start)}:{_bound(part.stop)}' depends on a register, and sizes are "
+               "numbers; use 'nl.ds(start, size)'")
+
+
+def _bound(bound):
+    if isinstance(bound, Register):
+        return bound.name or "register"
+    return "" if bound is None else str(bound)
 
 
 def _at_grids(view, index):
@@ -1034,6 +1053,25 @@ class Register:
         return self._made("*", self.value * _value(other), other)
 
     __rmul__ = __mul__
+
+
+_ONE = "one"
+
+
+def _terms(identity):
+    """How often each value that was set is in what has this identity, and how often 1 is."""
+    if isinstance(identity, int):
+        return Counter({_ONE: identity})
+    if not isinstance(identity, tuple) or identity[0] not in ("+", "-", "from", "*"):
+        return Counter({identity: 1})
+    word, own, other = identity
+    terms = _terms(own)
+    if word == "*":
+        return Counter({key: count * other for key, count in terms.items()})
+    if word == "from":
+        terms, other = _terms(other), own
+    (terms.update if word == "+" else terms.subtract)(_terms(other))
+    return terms
 
 
 def identity_of(number):

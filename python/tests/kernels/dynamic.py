@@ -324,3 +324,14 @@ def times(x, counts, n):
         nl.while_loop(more, step)
         nisa.dma_copy(dst=out[i], src=total)
     return out
+
+
+@nki.jit
+def slices(x, n):
+    """Slices that begin at a register and have one length."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128])
+        nisa.dma_copy(dst=out[128 * i:128 + 128 * i], src=tile)
+    return out

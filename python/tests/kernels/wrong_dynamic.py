@@ -34,3 +34,29 @@ def caught(n):
     except BaseException:
         value = 0.25
     nisa.memset(dst=tile, value=value)
+
+
+@nki.jit
+def slice_to(n):
+    tile, register = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n)
+    nisa.memset(dst=tile[:, 0:register], value=1.0)
+
+
+@nki.jit
+def slice_from(n):
+    tile, register = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n)
+    nisa.memset(dst=tile[:, register:], value=1.0)
+
+
+@nki.jit
+def slice_between(n):
+    tile, register, other = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n), register_from(n)
+    nisa.register_move(other, register + 2)
+    nisa.register_move(register, 4)
+    nisa.memset(dst=tile[:, register:other], value=1.0)
+
+
+@nki.jit
+def slice_grows(n):
+    tile, register = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n)
+    nisa.memset(dst=tile[:, register:2 * register], value=1.0)
