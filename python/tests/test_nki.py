@@ -886,6 +886,11 @@ class RefusalTest(unittest.TestCase):
             self.refused(f"the length of the slice {text} depends on a register", "use 'nl.ds(start, size)'",
                          file="wrong_dynamic", line=line, kernel=kernel, n=one(3))
 
+    def test_index_after_loop(self):
+        for kernel in ("last_index", "last_inner_index"):
+            self.refused("the index 'j' of a dynamic loop is used after the loop", "set a register in the loop",
+                         file="wrong_dynamic", line="x[nl.ds(first, 128)]", kernel=kernel, x=support.random(512, 8), n=one(3))
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")

@@ -11,7 +11,7 @@ import sys
 from .places import here, user_frame
 from .refusal import Place, Refusal
 from .tree import Trips
-from .values import Register, identity_of, refuse
+from .values import Register, Scope, identity_of, refuse
 
 
 class _Dynamic:
@@ -34,14 +34,16 @@ class _Dynamic:
         value = Trips(self._value(frame or user_frame()), None, identity) if dynamic else None
         loop = self.recorder.open_loop(self.name, place, value)
         watch = _Watch(frame, self.name, place) if frame is not None else None
+        scope = Scope(self.name)
         try:
             for number in range(trips):
                 self.recorder.begin_iteration(loop)
-                yield Register(first + number * self.step, known, self.name, ("index", loop.id))
+                yield Register(first + number * self.step, known, self.name, ("index", loop.id), (scope,) if dynamic else ())
                 if watch is not None:
                     watch.look()
             self.recorder.close_loop(loop)
         finally:
+            scope.ended = True
             _abandon(self.recorder, loop, place)
 
     def _value(self, frame):

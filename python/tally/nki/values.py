@@ -1000,6 +1000,15 @@ def _at_grids(view, index):
 # ---- Registers ------------------------------------------------------------------------------
 
 
+class Scope:
+    """A run of a dynamic loop, outside of which its index has no value."""
+
+    __slots__ = ("name", "ended")
+
+    def __init__(self, name):
+        self.name, self.ended = name, False
+
+
 class Register:
     """A register of the device, with the value that it has in this run.
 
@@ -1007,11 +1016,24 @@ class Register:
     from what any register holds that was set elsewhere, or earlier.
     """
 
-    __slots__ = ("value", "known", "name", "identity")
+    __slots__ = ("_value", "known", "name", "identity", "scopes")
     __array_ufunc__ = None
 
-    def __init__(self, value, known=True, name: Optional[str] = None, identity=None):
-        self.value, self.known, self.name, self.identity = value, known, name, identity
+    def __init__(self, value, known=True, name: Optional[str] = None, identity=None, scopes=()):
+        self._value, self.known, self.name, self.identity = value, known, name, identity
+        self.scopes = scopes  # of the indices of dynamic loops that it comes from
+
+    @property
+    def value(self):
+        for scope in self.scopes:
+            if scope.ended:
+                refuse(f"the index '{scope.name}' of a dynamic loop is used after the loop, which may have run any number of "
+                       "times; set a register in the loop, or compute the index from the loop's bound")
+        return self._value
+
+    @value.setter
+    def value(self, value):
+        self._value, self.scopes = value, ()
 
     def _refused(self, what):
         name = f" '{self.name}'" if self.name else ""
@@ -1034,7 +1056,8 @@ class Register:
 
     def _made(self, word, value, other):
         known = self.known and (not isinstance(other, Register) or other.known)
-        return Register(value, known, self.name, (word, self.identity, identity_of(other)))
+        scopes = self.scopes + (other.scopes if isinstance(other, Register) else ())
+        return Register(value, known, self.name, (word, self.identity, identity_of(other)), scopes)
 
     def __add__(self, other):
         return self._made("+", self.value + _value(other), other)

@@ -60,3 +60,22 @@ def slice_between(n):
 def slice_grows(n):
     tile, register = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n)
     nisa.memset(dst=tile[:, register:2 * register], value=1.0)
+
+
+@nki.jit
+def last_index(x, n):
+    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    for j in nl.dynamic_range(register_from(n)):
+        first = j * 128
+        nisa.memset(dst=tile, value=1.0)
+    nisa.dma_copy(dst=tile, src=x[nl.ds(first, 128)])
+
+
+@nki.jit
+def last_inner_index(x, n):
+    tile, register = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), register_from(n)
+    for _ in nl.dynamic_range(register):
+        for j in nl.dynamic_range(register):
+            first = j * 128
+            nisa.memset(dst=tile, value=1.0)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(first, 128)])
