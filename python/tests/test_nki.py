@@ -891,6 +891,12 @@ class RefusalTest(unittest.TestCase):
             self.refused("the index 'j' of a dynamic loop is used after the loop", "set a register in the loop",
                          file="wrong_dynamic", line="x[nl.ds(first, 128)]", kernel=kernel, x=support.random(512, 8), n=one(3))
 
+    def test_dynamic_without_for(self):
+        for kernel, line in (("listed", "list(nl.dynamic_range"), ("counted", "sum(1 for _ in nl"),
+                             ("numbered", "enumerate(nl.dynamic_range")):
+            self.refused("a dynamic loop that is no 'for' statement", "write 'for i in nl.dynamic_range(...):'",
+                         file="wrong_dynamic", line=line, kernel=kernel, n=one(3))
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")

@@ -6,6 +6,7 @@ not be the same on the device is refused: the device has one body for all iterat
 count them.
 """
 
+import dis
 import sys
 
 from .places import here, user_frame
@@ -22,6 +23,13 @@ class _Dynamic:
         self.name = "i"
 
     def __iter__(self):
+        frame = sys._getframe(1)
+        if isinstance(self.stop, Register) or isinstance(self.start, Register):
+            found = [instruction for instruction in dis.get_instructions(frame.f_code) if instruction.opname != "EXTENDED_ARG"]
+            names = [step.opname for step in found if step.offset >= frame.f_lasti][:2]
+            if names != ["GET_ITER", "FOR_ITER"]:
+                refuse("a dynamic loop that is no 'for' statement: Python would count its iterations; write "
+                       "'for i in nl.dynamic_range(...):'")
         return self.run(here())
 
     def run(self, place, frame=None):

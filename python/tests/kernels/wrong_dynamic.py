@@ -79,3 +79,23 @@ def last_inner_index(x, n):
             first = j * 128
             nisa.memset(dst=tile, value=1.0)
         nisa.dma_copy(dst=tile, src=x[nl.ds(first, 128)])
+
+
+@nki.jit
+def listed(n):
+    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    for _ in list(nl.dynamic_range(register_from(n))):
+        nisa.memset(dst=tile, value=1.0)
+
+
+@nki.jit
+def counted(n):
+    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=tile, value=float(sum(1 for _ in nl.dynamic_range(register_from(n)))))
+
+
+@nki.jit
+def numbered(n):
+    tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    for _ in enumerate(nl.dynamic_range(register_from(n))):
+        nisa.memset(dst=tile, value=1.0)
