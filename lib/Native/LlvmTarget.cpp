@@ -103,7 +103,7 @@ llvm::Function *LlvmTarget::function(const std::string &name,
   auto *function =
       llvm::Function::Create(llvm::FunctionType::get(nothing_, parameters, false),
                              llvm::GlobalValue::ExternalLinkage, printable(name), *module);
-  function->setDoesNotThrow();
+  function->setUWTableKind(llvm::UWTableKind::Async); // a worker that ends throws through it
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
   return function;
 }
@@ -121,13 +121,13 @@ llvm::CallInst *LlvmTarget::callLibrary(std::string_view name, llvm::Type *resul
       module->getOrInsertFunction(symbol, llvm::FunctionType::get(result, types, false));
   auto *declared = llvm::cast<llvm::Function>(callee.getCallee());
   if (isNew) {
-    declared->setDoesNotThrow();
     for (unsigned i = 0; i < types.size(); ++i) {
       if (types[i]->isIntegerTy(8)) {
         declared->addParamAttr(i, llvm::Attribute::SExt);
       }
     }
     if (isArithmetic(name)) {
+      declared->setDoesNotThrow();
       declared->setDoesNotAccessMemory();
       declared->setWillReturn();
     }

@@ -12,9 +12,11 @@ void Worker::work() {
   while (!shared.mayBegin.load(std::memory_order_acquire) && !isStopped()) {
     patience.wait();
   }
-  // NOLINTNEXTLINE(modernize-avoid-setjmp-longjmp): made code has no tables to unwind it by
-  if (setjmp(start) == 0 && !isStopped()) {
-    code();
+  try {
+    if (!isStopped()) {
+      code();
+    }
+  } catch (const Ended &) { // it says why elsewhere, or all are to end
   }
   ended = Clock::now();
   std::lock_guard guard(lock);
@@ -39,8 +41,7 @@ void Worker::fail(std::string reason) {
 
 void Worker::leave() {
   unpublish();
-  // NOLINTNEXTLINE(modernize-avoid-setjmp-longjmp): as above
-  std::longjmp(start, 1);
+  throw Ended();
 }
 
 } // namespace tally::native

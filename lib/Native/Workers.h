@@ -6,8 +6,7 @@
 // come. If all workers wait, and nothing of this holds, none of them can ever go on, as only
 // workers raise counters. So a slow worker is not taken for a stuck one, however slow it is.
 //
-// A worker that has to end jumps back to where it began. Made code has nothing to clean up on the
-// way, and neither have the functions of Library.cpp where they may wait.
+// A worker that has to end throws, through made code, to where it began.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <csetjmp>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -54,6 +52,9 @@ struct TaskEntry {
 
 /// What a worker waits for.
 enum class Blocker : uint8_t { Counter, Room, Work, Drain };
+
+/// Ends a worker.
+struct Ended {};
 
 class Worker {
 public:
@@ -111,12 +112,11 @@ public:
   const std::string name;
   const EngineId engine;
   Blocker blockedOn = Blocker::Counter;
-  TaskEntry outgoing; ///< kept here, as a worker that ends while it waits cleans nothing up
+  TaskEntry outgoing; ///< kept here, so that its memory serves again
 
 private:
   Shared &shared;
   void (*code)();
-  std::jmp_buf start;
   SemaId awaitedSemaphore;
   uint32_t awaitedThreshold = 0;
   Clock::time_point ended;
