@@ -69,11 +69,14 @@ private:
   bool step(EngineId e) {
     const ImplPoint &point = system.trajectory(e)[at[e]];
     const Op &op = code.engines[e].ops[point.op];
-    if (op.wait.valid() && !wait(e, op.wait, point.threshold)) {
+    bool waits = op.wait.valid() && !(op.once && isLaterInPass(e));
+    if (waits && !wait(e, op.wait, point.threshold)) {
       return false;
     }
     if (op.kind == OpKind::Issue) {
-      issue(e, op);
+      issue(e, op, waits);
+    } else if (op.kind == OpKind::Wait) {
+      now[e] += waits ? timing.wait : 0;
     } else {
       now[e] += price(e, op);
     }
@@ -94,9 +97,9 @@ private:
     return false;
   }
 
-  void issue(EngineId e, const Op &op) {
+  void issue(EngineId e, const Op &op, bool waits) {
     const InstrCost &cost = costs[op.instr()];
-    Tick carried = op.wait.valid() ? timing.carried : 0;
+    Tick carried = waits ? timing.carried : 0;
     QueueId id = kernel.instrs[op.instr()].queue;
     Queue &queue = queues[id];
     uint32_t depth = id == transfers ? timing.transferDepth : timing.queueDepth;
@@ -152,6 +155,13 @@ private:
     return timing.loopBegin * (twice ? 2 : 1) + (skips ? timing.branch : 0);
   }
 
+  /// Whether the innermost loop is in a pass, and this is not its first iteration.
+  bool isLaterInPass(EngineId e) const {
+    const Running &loop = open[e.value].back();
+    return loop.over < loop.trips / loop.begin->amount * loop.begin->amount &&
+           loop.over % loop.begin->amount > 0;
+  }
+
   Tick endIteration(EngineId e) {
     Running &loop = open[e.value].back();
     const Op &begin = *loop.begin;
@@ -183,8 +193,6 @@ private:
     switch (op.kind) {
     case OpKind::Alu:
       return addition(e);
-    case OpKind::Wait:
-      return timing.wait;
     case OpKind::LoopBegin:
       return beginLoop(e, op, skips);
     case OpKind::LoopEnd:

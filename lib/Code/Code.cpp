@@ -15,6 +15,13 @@ bool WrittenLoop::branchesAfter(uint64_t number, uint64_t trips) const {
   return number > inPasses || number % inPass == 0;
 }
 
+bool WrittenLoop::repeats(uint64_t number, uint64_t trips) const {
+  if (isStraight) {
+    return number > 1;
+  }
+  return number <= trips - trips % inPass && (number - 1) % inPass != 0;
+}
+
 double WrittenLoop::branches(double trips) const {
   if (isStraight) {
     return 0;
@@ -56,17 +63,25 @@ CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionByt
   IdVector<SemaId, bool> used(code.semaphores.size(), false);
   for (const EngineProgram &engine : code.engines) {
     size.maxRegisters = std::max(size.maxRegisters, static_cast<uint32_t>(engine.registers.size()));
-    std::vector<uint64_t> copies{1}; // of the body, by depth of loops
+
+    struct Copies {
+      uint64_t all = 1;
+      uint64_t first = 1; ///< of a pass
+    };
+
+    std::vector<Copies> copies{{}}; // of the body, by depth of loops
     for (const Op &op : engine.ops) {
       if (op.kind == OpKind::LoopBegin) {
         WrittenLoop written = writtenLoop(kernel, op);
-        size.operations += copies.back() * 2 * written.loops();
-        copies.push_back(copies.back() * written.copies());
+        uint64_t around = copies.back().all;
+        size.operations += around * 2 * written.loops();
+        copies.push_back({around * written.copies(), around * written.firstCopies()});
       } else if (op.kind == OpKind::LoopEnd) {
         copies.pop_back();
       }
-      size.operations += copies.back() * encodedSize(op);
-      size.waits += copies.back() * op.wait.valid();
+      uint64_t waits = op.once ? copies.back().first : copies.back().all;
+      size.operations += (op.kind == OpKind::Wait ? waits : copies.back().all) * encodedSize(op);
+      size.waits += waits * op.wait.valid();
       for (SemaId sema : {op.wait, op.signal}) {
         if (sema.valid()) {
           used[sema] = true;
@@ -154,6 +169,21 @@ bool isSameCode(const Code &a, const Code &b) {
     return x.engine == y.engine && std::ranges::equal(x.ops, y.ops, doesSame);
   };
   return std::ranges::equal(a.engines, b.engines, isSameProgram);
+}
+
+IdVector<SemaId, bool> resetBy(const Code &code) {
+  const uint32_t size = static_cast<uint32_t>(code.semaphores.size());
+  IdVector<SemaId, bool> isReset(size, false);
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      bool resets = op.kind == OpKind::Reset && op.signal.value < size;
+      uint32_t count = resets ? std::min(op.amount, size - op.signal.value) : 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        isReset[SemaId(op.signal.value + i)] = true;
+      }
+    }
+  }
+  return isReset;
 }
 
 IdVector<SemaId, bool> waitedFor(const Code &code) {

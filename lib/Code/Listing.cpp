@@ -142,7 +142,9 @@ private:
   const std::string &sema(SemaId s) const { return code.semaphores[s].name; }
 
   std::string waitText(const Op &op) const {
-    return op.wait.valid() ? fmt::format("{{{} >= {}}}", sema(op.wait), operand(op.a)) : "";
+    return op.wait.valid() ? fmt::format("{{{} >= {}{}}}", sema(op.wait), operand(op.a),
+                                         op.once ? ", once a pass" : "")
+                           : "";
   }
 
   std::string signalText(const Op &op) const {

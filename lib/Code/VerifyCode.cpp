@@ -8,6 +8,7 @@
 //                is in
 //   BodyOrder    in each body, what stands there stands in the order of the kernel
 //   Issues       each instruction once, on its engine, in its body
+//   Passes       waits that only the first body of a pass tests: would the others pass?
 //
 // What may stand in a body is what the kernel has there:
 //
@@ -398,17 +399,111 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+/// Waits that are tested once in each pass of an unrolled loop. In the other bodies they pass,
+/// since a semaphore that is not reset only grows, and as long as the threshold stays as it is.
+class Passes {
+public:
+  Passes(const EngineContext &context, const IdVector<SemaId, bool> &isReset)
+      : context(context), isReset(isReset), writtenAt(context.program.registers.size(), 0) {}
+
+  /// The operation number `at`, from 1; those before it have been looked at.
+  void look(uint32_t at, const Op &op, Location place) {
+    if (op.dst.valid() && op.dst.value < writtenAt.size()) {
+      writtenAt[op.dst] = at;
+    }
+    if (op.once) {
+      waits.push_back({&op, place});
+      checkPlace(op, place);
+    }
+    switch (op.kind) {
+    case OpKind::LoopBegin:
+    case OpKind::IfBegin:
+    case OpKind::WhenBegin:
+    case OpKind::BarrierBegin:
+      open.push_back({&op, at, waits.size()});
+      break;
+    case OpKind::LoopEnd:
+    case OpKind::IfEnd:
+    case OpKind::WhenEnd:
+    case OpKind::BarrierEnd:
+      close();
+      break;
+    default:
+      break;
+    }
+  }
+
+private:
+  struct Open {
+    const Op *begin;
+    uint32_t at;
+    size_t firstWait;
+  };
+
+  struct OnceWait {
+    const Op *op;
+    Location place;
+  };
+
+  void checkPlace(const Op &op, Location place) const {
+    bool isInPass = !open.empty() && open.back().begin->kind == OpKind::LoopBegin &&
+                    open.back().begin->amount > 1;
+    if (!op.wait.valid() || !isInPass) {
+      context.error(place, "'once' stands at {}; it is for waits directly in an unrolled loop",
+                    op.wait.valid() ? "a wait that no unrolled loop directly holds"
+                                    : "what does not wait");
+    } else if (op.wait.value < isReset.size() && isReset[op.wait]) {
+      context.error(place,
+                    "a wait for '{}' is tested once in a pass, but the code resets it: what has "
+                    "passed need not hold any more",
+                    context.code.semaphores[op.wait].name);
+    }
+  }
+
+  /// Now it is known what the innermost body that is open writes.
+  void close() {
+    if (open.empty()) {
+      return; // reported as a bracket
+    }
+    for (size_t i = open.back().firstWait; i < waits.size(); ++i) {
+      const Operand threshold = waits[i].op->a;
+      bool isKnown = threshold.isRegister && threshold.value < writtenAt.size();
+      if (isKnown && writtenAt[threshold.asRegister()] >= open.back().at) {
+        context.error(waits[i].place,
+                      "a wait is tested once in a pass, but its threshold, register '{}', changes "
+                      "in the loop",
+                      context.program.registers[threshold.asRegister()].name);
+      }
+    }
+    waits.resize(open.back().firstWait);
+    open.pop_back();
+  }
+
+  const EngineContext &context;
+  const IdVector<SemaId, bool> &isReset;
+  IdVector<RegId, uint32_t> writtenAt; ///< by which operation last, from 1; 0: by none
+  std::vector<Open> open;
+  std::vector<OnceWait> waits; ///< of bodies that are open
+};
+
+//===----------------------------------------------------------------------===//
 // All operations of an engine
 //===----------------------------------------------------------------------===//
 
 class EngineVerifier {
 public:
-  EngineVerifier(const EngineContext &context, IdVector<InstrId, uint32_t> &timesIssued)
+  EngineVerifier(const EngineContext &context, IdVector<InstrId, uint32_t> &timesIssued,
+                 const IdVector<SemaId, bool> &isReset)
       : context(context), references(context), brackets(context), order(context),
-        issues(context, timesIssued) {}
+        issues(context, timesIssued), passes(context, isReset) {}
 
   void run() {
+    uint32_t at = 0;
     for (const Op &op : context.program.ops) {
+      passes.look(++at, op, brackets.place());
       operation(op);
     }
     brackets.unclosed();
@@ -426,6 +521,7 @@ private:
   Brackets brackets;
   BodyOrder order;
   Issues issues;
+  Passes passes;
 };
 
 } // namespace
@@ -607,6 +703,7 @@ void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics
     return;
   }
   IdVector<InstrId, uint32_t> timesIssued(kernel.instrs.size(), 0);
+  const IdVector<SemaId, bool> isReset = resetBy(code);
   for (EngineId e : code.engines.ids()) {
     if (code.engines[e].engine != e) {
       report(diagnostics, kernel.engines[e].where,
@@ -616,7 +713,7 @@ void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics
     }
     const EngineContext context{kernel, code, code.engines[e], diagnostics};
     verifyRegisterNames(context);
-    EngineVerifier(context, timesIssued).run();
+    EngineVerifier(context, timesIssued, isReset).run();
   }
   if (complete) {
     verifyComplete(kernel, timesIssued, diagnostics);

@@ -102,6 +102,10 @@ bool Simulator::execute(SimEngine &engine) {
     }
     break;
   case OpKind::Wait:
+    if (isLeftOut(engine, op)) {
+      spend(engine, 0);
+      break;
+    }
     if (!mayPass(engine, op)) {
       return false;
     }
@@ -138,6 +142,12 @@ bool Simulator::execute(SimEngine &engine) {
   return true;
 }
 
+/// Whether the code has no wait for this iteration, which is not the first of its pass.
+bool Simulator::isLeftOut(const SimEngine &engine, const Op &op) const {
+  return op.once && engine.ops[engine.at()].written.repeats(
+                        engine.run.active().back().iteration + 1, engine.run.tripsNow());
+}
+
 /// Whether the wait of an operation passes now; if not, the engine stops.
 bool Simulator::mayPass(SimEngine &engine, const Op &op) {
   auto threshold = static_cast<uint32_t>(engine.run.value(op.a));
@@ -171,7 +181,8 @@ bool Simulator::hasRoom(SimEngine &engine, SimQueue &queue) {
 
 /// An instruction with a price of its own for being issued arrives in the end, others at once.
 bool Simulator::executeIssue(SimEngine &engine, const Op &op) {
-  if (op.wait.valid() && !mayPass(engine, op)) {
+  const bool waits = op.wait.valid() && !isLeftOut(engine, op);
+  if (waits && !mayPass(engine, op)) {
     return false;
   }
   SimQueue &queue = queues[kernel.instrs[op.instr()].queue];
@@ -179,7 +190,7 @@ bool Simulator::executeIssue(SimEngine &engine, const Op &op) {
     return false;
   }
   const InstrCost &cost = costs[op.instr()];
-  Tick wait = op.wait.valid() ? timing.carried : 0;
+  Tick wait = waits ? timing.carried : 0;
   Tick arrival = engine.now + wait + cost.issue;
   spend(engine, wait + cost.issue + cost.dispatch);
   Tick after = engine.now;

@@ -61,13 +61,17 @@ void Simulator::makeEngines() {
     const std::vector<Op> &ops = code.engines[id].ops;
     SimEngine &engine = engines[engines.push(SimEngine(id, {kernel, code, machine, bindings, id}))];
     engine.ops.reserve(ops.size());
-    const Op *begun = nullptr; // the innermost loop, until one ends
+    std::vector<const Op *> open; // loops
     for (const Op &op : ops) {
-      bool isAtOnce = op.kind == OpKind::Alu && begun && begun->amount == atOnce;
-      begun = op.kind == OpKind::LoopBegin ? &op : op.kind == OpKind::LoopEnd ? nullptr : begun;
+      bool isAtOnce = op.kind == OpKind::Alu && !open.empty() && open.back()->amount == atOnce;
       engine.ops.push_back({false, isAtOnce});
       if (op.kind == OpKind::LoopBegin) {
-        engine.ops.back().written = writtenLoop(kernel, op);
+        open.push_back(&op);
+      } else if (op.kind == OpKind::LoopEnd) {
+        open.pop_back();
+      }
+      if (op.kind == OpKind::LoopBegin || op.once) {
+        engine.ops.back().written = writtenLoop(kernel, *open.back());
       }
     }
     if (options.freeSync) {

@@ -30,7 +30,7 @@ namespace tally::sim {
 struct SimOp {
   bool isFree = false;      ///< a bracket around no instruction, where synchronisation is free
   bool isAtOnce = false;    ///< an addition made once for all iterations
-  WrittenLoop written = {}; ///< LoopBegin only
+  WrittenLoop written = {}; ///< of LoopBegin; of the loop around a wait that is tested once a pass
 };
 
 /// One addition to a semaphore that is on its way.
@@ -129,6 +129,7 @@ private:
   // Engines.cpp: sequencers.
   void runEngine(SimEngine &engine);
   bool execute(SimEngine &engine);
+  bool isLeftOut(const SimEngine &engine, const Op &op) const;
   bool mayPass(SimEngine &engine, const Op &op);
   bool executeIssue(SimEngine &engine, const Op &op);
   bool hasRoom(SimEngine &engine, SimQueue &queue);

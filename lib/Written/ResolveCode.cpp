@@ -226,6 +226,7 @@ void CodeResolver::add(const SetData &data, Location place) {
 void CodeResolver::addWait(Op &op, const WaitData &data) {
   op.wait = semaphore(data.semaphore);
   op.a = operand(data.threshold, "wait.threshold");
+  op.once = data.once;
   if (data.reasons.size() > UINT16_MAX) {
     errors.error(at("wait.dependences"),
                  fmt::format("this wait names {} dependences; at most {} are allowed",

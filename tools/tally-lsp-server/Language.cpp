@@ -45,6 +45,8 @@ static constexpr std::string_view divergentText =
     "Engines may disagree on how often this body runs. Without it, they always agree.";
 static constexpr std::string_view forText =
     "The dependences behind this wait, by their place in the kernel, from 0.";
+static constexpr std::string_view onceText =
+    "Only the first body of each pass of the unrolled loop around holds this wait.";
 static constexpr std::string_view byText =
     "How much it adds to the semaphore; 1 if it is not said.";
 static constexpr std::string_view thresholdText =
@@ -221,6 +223,7 @@ static constexpr Word words[] = {
      NameKind::Semaphore},
     {"issue", ">=", ">= x", thresholdText, Uses, NameKind::Register},
     {"issue", "for", "for [N, ...]", forText},
+    {"issue", "once", "once", onceText},
     {"issue", "signals", "signals \"s\"",
      "The semaphore that is raised when the instruction retires.", Uses, NameKind::Semaphore},
     {"issue", "by", "by N", byText},
@@ -228,6 +231,7 @@ static constexpr Word words[] = {
      NameKind::Semaphore, false, programs},
     {"wait", ">=", ">= x", thresholdText, Uses, NameKind::Register},
     {"wait", "for", "for [N, ...]", forText},
+    {"wait", "once", "once", onceText},
     {"signal", "", "tally.signal \"s\"", "Raises a semaphore at once.", Uses, NameKind::Semaphore,
      false, programs},
     {"signal", "by", "by N", byText},

@@ -280,3 +280,70 @@ TEST(VerifyCodeTest, oneCodeForEachEngine) {
   EXPECT_EQ(swapped.problems(),
             "k:2:1: error: the code of engine 'act' is filed as that of engine 1\n");
 }
+
+/// What the first body of a pass has waited for holds in the others only if nothing changes it.
+TEST(VerifyCodeTest, waitsOnceInAPass) {
+  auto unrolledLoop = [](LoopId loop, RegId counter = {}) {
+    Op begin = Op::loopBegin(loop, counter);
+    begin.amount = 2;
+    return begin;
+  };
+  auto once = [](Operand threshold) {
+    Op wait = Op::makeWait(SemaId(0), threshold);
+    wait.once = true;
+    return wait;
+  };
+  const RegId r0(0);
+  const Op known = once(Operand::number(1)), asCounted = once(Operand::reg(r0));
+  const Op step = Op::alu2(AluOp::Add, r0, Operand::reg(r0), Operand::number(1));
+  const std::string misplaced =
+      "'once' stands at a wait that no unrolled loop directly holds; it is "
+      "for waits directly in an unrolled loop";
+  const std::string changes = "a wait is tested once in a pass, but its threshold, register 'r0', "
+                              "changes in the loop";
+  {
+    Draft k;
+    k.add(step).add(unrolledLoop(k.a)).add(known).add(asCounted).end(OpKind::LoopEnd).add(step);
+    EXPECT_EQ(k.problems(), "");
+  }
+  { // before and behind what changes it
+    Draft k;
+    k.add(unrolledLoop(k.a)).add(asCounted).add(step).add(asCounted).end(OpKind::LoopEnd);
+    EXPECT_EQ(k.problems(), act(4, changes) + act(4, changes));
+  }
+  { // by the loop itself, and in a loop within
+    Draft k;
+    k.add(unrolledLoop(k.a, r0)).add(asCounted).end(OpKind::LoopEnd);
+    EXPECT_EQ(k.problems(), act(4, changes));
+    Draft inner;
+    inner.add(unrolledLoop(inner.a)).add(asCounted).add(Op::loopBegin(inner.inB)).add(step);
+    inner.end(OpKind::LoopEnd).end(OpKind::LoopEnd);
+    EXPECT_EQ(inner.problems(), act(4, changes));
+  }
+  { // by another engine, which sets back what has been counted
+    Draft k;
+    k.add(unrolledLoop(k.a)).add(known).end(OpKind::LoopEnd);
+    k.code.engines[k.dma].ops = {Op::reset(SemaId(0), 1)};
+    EXPECT_EQ(k.problems(),
+              act(4, "a wait for 's' is tested once in a pass, but the code resets it: "
+                     "what has passed need not hold any more"));
+  }
+  { // outside of loops, in one that is not unrolled, under a condition
+    Draft k;
+    k.add(Op::loopBegin(k.a)).add(known).end(OpKind::LoopEnd).add(known);
+    EXPECT_EQ(k.problems(), act(4, misplaced) + act(1, misplaced));
+    Draft branch;
+    branch.add(unrolledLoop(branch.a)).add(Op::ifBegin(branch.c)).add(known).end(OpKind::IfEnd);
+    branch.end(OpKind::LoopEnd);
+    EXPECT_EQ(branch.problems(), act(8, misplaced));
+  }
+  { // on what waits for nothing
+    Draft k;
+    Op signal = Op::makeSignal(SemaId(0));
+    signal.once = true;
+    k.add(unrolledLoop(k.a)).add(signal).end(OpKind::LoopEnd);
+    EXPECT_EQ(k.problems(),
+              act(4, "'once' stands at what does not wait; it is for waits directly in "
+                     "an unrolled loop"));
+  }
+}

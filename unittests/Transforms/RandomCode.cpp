@@ -32,6 +32,7 @@ private:
   void other();
   void alu();
   void barrier();
+  void drawOnce();
   void addWait(Op &op);
   void addReasons(Op &op);
   void addSignal(Op &op);
@@ -65,7 +66,37 @@ Code CodeDrawer::draw() {
   for (EngineId id : kernel.engines.ids()) {
     engine(id);
   }
+  drawOnce();
   return std::move(code);
+}
+
+/// Some waits for numbers, directly in unrolled loops, are tested once in a pass.
+void CodeDrawer::drawOnce() {
+  const IdVector<SemaId, bool> isReset = resetBy(code);
+  for (EngineProgram &each : code.engines) {
+    std::vector<const Op *> open;
+    for (Op &op : each.ops) {
+      bool isInPass = !open.empty() && open.back()->kind == OpKind::LoopBegin &&
+                      open.back()->amount > 1 && op.wait.valid();
+      op.once = isInPass && !op.a.isRegister && !isReset[op.wait] && random.percent(50);
+      switch (op.kind) {
+      case OpKind::LoopBegin:
+      case OpKind::IfBegin:
+      case OpKind::BarrierBegin:
+      case OpKind::WhenBegin:
+        open.push_back(&op);
+        break;
+      case OpKind::LoopEnd:
+      case OpKind::IfEnd:
+      case OpKind::BarrierEnd:
+      case OpKind::WhenEnd:
+        open.pop_back();
+        break;
+      default:
+        break;
+      }
+    }
+  }
 }
 
 void CodeDrawer::engine(EngineId id) {

@@ -260,7 +260,7 @@ class CodeWriter(Text):
 
     @staticmethod
     def wait(value, path):
-        check_fields(value, path, ("semaphore", "threshold"), ("dependences",))
+        check_fields(value, path, ("semaphore", "threshold"), ("dependences", "once"))
         return f"(wait {whole(value['semaphore'], path)} {operand(value['threshold'], path)})"
 
     @staticmethod

@@ -658,7 +658,7 @@ class OperationReader:
         self.wait(value["wait"], path + ".wait")
 
     def wait(self, value, path):
-        check_fields(value, path, ("semaphore", "threshold"), ("dependences",))
+        check_fields(value, path, ("semaphore", "threshold"), ("dependences", "once"))
         self.semaphore(value["semaphore"], path + ".semaphore")
         self.operand(value["threshold"], path + ".threshold")
         for item, at in items(value.get("dependences", []), path + ".dependences"):

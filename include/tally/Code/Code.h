@@ -22,6 +22,8 @@
 #include "tally/Machine/Rules.h"
 #include "tally/Model/Strategy.h"
 
+#include <algorithm>
+
 namespace tally {
 
 using SemaId = Id<struct SemaTag>;
@@ -84,6 +86,10 @@ struct Op {
   RegId dst = {};
   Operand a = {}; ///< left operand; the threshold of a wait
   Operand b = {};
+  /// A wait directly in an unrolled loop: only the first body of each pass tests. The others would
+  /// pass in any case, since the threshold stays as it is there and semaphores only grow; so this
+  /// is about how code is written, as WrittenLoop is.
+  bool once = false;
 
   InstrId instr() const { return InstrId(target); }
 
@@ -209,6 +215,9 @@ struct WrittenLoop {
   /// Bodies in the code.
   uint64_t copies() const { return inPass + hasRest; }
 
+  /// Those of them that hold what only the first body of a pass has; a rest is body by body.
+  uint64_t firstCopies() const { return 1 + hasRest; }
+
   /// Loops in the code.
   uint32_t loops() const { return isStraight ? 0 : 1 + hasRest; }
 
@@ -217,6 +226,12 @@ struct WrittenLoop {
 
   /// Branches of this many iterations.
   double branches(double trips) const;
+
+  /// Whether iteration `number`, from 1, of this many is not the first of its pass.
+  bool repeats(uint64_t number, uint64_t trips) const;
+
+  /// Iterations, of this many, that are the first of their pass.
+  double passes(double trips) const { return isStraight ? std::min(trips, 1.0) : branches(trips); }
 };
 
 /// `begin` opens the loop.
@@ -236,6 +251,9 @@ std::vector<bool> insideBarriers(const std::vector<Op> &ops);
 
 /// Whether engines do the same; names, and reasons for waits, do not matter.
 bool isSameCode(const Code &a, const Code &b);
+
+/// Which semaphores some engine resets.
+IdVector<SemaId, bool> resetBy(const Code &code);
 
 /// On which semaphores some engine waits; others order nothing.
 IdVector<SemaId, bool> waitedFor(const Code &code);

@@ -326,12 +326,14 @@ struct WaitData {
   Ref semaphore;
   OperandData threshold;
   std::vector<uint64_t> reasons; ///< numbers of the dependences behind it
+  bool once = false;             ///< in each pass of the unrolled loop around
 
   static constexpr auto fields =
       std::tuple(first("semaphore", &WaitData::semaphore, "a semaphore"),
                  first("threshold", &WaitData::threshold, "a threshold", {.lead = ">="}),
                  field("for", &WaitData::reasons,
-                       {.key = "dependences", .neededInJson = true, .max = UINT32_MAX}));
+                       {.key = "dependences", .neededInJson = true, .max = UINT32_MAX}),
+                 field("once", &WaitData::once));
 };
 
 struct SignalData {

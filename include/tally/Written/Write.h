@@ -273,7 +273,7 @@ private:
   }
 
   WaitData wait(const Op &op) const {
-    WaitData data{semaphore(op.wait), operand(op.a), {}};
+    WaitData data{semaphore(op.wait), operand(op.a), {}, op.once};
     for (uint32_t i = 0; i < op.numReasons; ++i) {
       data.reasons.push_back(code.reasons[op.firstReason + i].value);
     }
