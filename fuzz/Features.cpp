@@ -365,6 +365,7 @@ constexpr Feature featureTable[] = {
     {&program, "loops counted at once", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.amount == atOnce; }>},
     {&program, "a loop's own counter", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst.valid(); }>},
     {&program, "loops unrolled by growth", growsLoops},
+    {&program, "waits once in a pass", anyOp<[](const Op &op) { return op.once; }>},
     {&accesses, "whole buffer", anyTile<[](const ParsedAccess &tile) { return tile.dims.empty() && !tile.anywhere; }>},
     {&accesses, "anywhere", anyTile<[](const ParsedAccess &tile) { return tile.anywhere; }>},
     {&accesses, "counter of a loop", anyTile<inTile<Kind::Loop>>},

@@ -44,6 +44,15 @@ IdVector<LoopId, double> expectedEntries(const Kernel &kernel) {
   return entries;
 }
 
+double expectedIssues(const Kernel &kernel) {
+  IdVector<LoopId, double> entries = expectedEntries(kernel);
+  double issues = 0;
+  for (const Instr &instr : kernel.instrs) {
+    issues += entries[instr.home];
+  }
+  return issues;
+}
+
 ControlPrices::ControlPrices(const Machine &machine) {
   std::vector<std::string> unknown;
   std::optional<Timing> timing = Timing::of(machine, unknown);
@@ -92,17 +101,26 @@ double loopCost(const ControlPrices &prices, const WrittenLoop &written, double 
 static double costOf(const Kernel &kernel, const EngineProgram &program,
                      const IdVector<LoopId, double> &entries, const ControlPrices &prices) {
   double cost = 0;
-  std::vector<double> around{1}; // how often each open body is expected to be executed
-  bool rarely = false;           // counters are reset so rarely that it costs nothing
+
+  struct Runs {
+    double all = 1;
+    double first = 1; ///< of a pass of the innermost loop
+  };
+
+  std::vector<Runs> around{{}}; // how often each open body is expected to be executed
+  bool rarely = false;          // counters are reset so rarely that it costs nothing
   for (const Op &op : program.ops) {
-    double here = rarely ? 0 : around.back();
-    cost += here * priceOf(prices, op);
+    double here = rarely ? 0 : around.back().all;
+    cost += (op.once && !rarely ? around.back().first : here) * priceOf(prices, op);
     if (op.kind == OpKind::LoopBegin) {
-      cost +=
-          here * loopCost(prices, writtenLoop(kernel, op), expectedTrips(kernel.loops[op.loop()]));
-      around.push_back(op.amount == atOnce ? here : entries[op.loop()]);
+      WrittenLoop written = writtenLoop(kernel, op);
+      double trips = expectedTrips(kernel.loops[op.loop()]);
+      cost += here * loopCost(prices, written, trips);
+      around.push_back(op.amount == atOnce
+                           ? Runs{here, here}
+                           : Runs{entries[op.loop()], here * written.passes(trips)});
     } else if (op.kind == OpKind::IfBegin) {
-      around.push_back(entries[op.loop()]);
+      around.push_back({entries[op.loop()], entries[op.loop()]});
     } else if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
       around.pop_back();
     } else if (op.kind == OpKind::WhenBegin || op.kind == OpKind::WhenEnd) {

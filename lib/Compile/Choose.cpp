@@ -15,8 +15,8 @@
 //         3. limit     too many semaphores: share where that costs least for each one saved; if all
 //                      sets share and it is not enough, whole queues share
 //         4. improve   small kernels only: change one set after the other as long as the code that
-//         is
-//                      written and priced gets cheaper
+//                      is written gets better: its run shorter, or where that is not known or
+//                      equal, its control cheaper
 // Small kernels go through all of it once more without stepped thresholds, and without relying on
 // constant trips.
 //
@@ -27,6 +27,7 @@
 #include "tally/Compile/Choose.h"
 
 #include "Overflow.h"
+#include "Stopwatch.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
 #include "tally/Lower/WaitCosts.h"
@@ -278,27 +279,28 @@ private:
 // 4. Improve
 //===----------------------------------------------------------------------===//
 
-/// What code needs beyond the limits, how many of its waits are longer than they have to be, and
-/// what it costs, in this order; found by making it, as often as is affordable.
+/// What code needs beyond the limits, how many of its waits are longer than they have to be, how
+/// long a run takes, and what its control costs, in this order; found by making it, as often as is
+/// affordable.
 class Trials {
 public:
-  using Score = std::tuple<uint64_t, uint32_t, double>;
+  using Score = std::tuple<uint64_t, uint32_t, Tick, double>;
 
   Trials(const Kernel &kernel, const Machine &machine, Overflow overflow)
-      : kernel(kernel), machine(machine), overflow(overflow) {}
+      : kernel(kernel), machine(machine), overflow(overflow), stopwatch(kernel, machine) {}
 
-  /// Whether the kernel may be lowered once more.
+  /// Whether the kernel may be lowered once more, and its code timed as that of the others was.
   bool affordable() {
-    bool enough = left >= kernel.instrs.size() + 1;
+    bool enough = left >= kernel.instrs.size() + 1 && !stopwatch.isSpent();
     left -= enough ? kernel.instrs.size() + 1 : 0;
     return enough;
   }
 
-  Score scoreOf(const Decisions &candidate) const {
+  Score scoreOf(const Decisions &candidate) {
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
-      return {UINT64_MAX, 0, 0};
+      return {UINT64_MAX, 0, 0, 0};
     }
     Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     uint64_t beyond = numOverflows(plan);
@@ -309,7 +311,9 @@ public:
     for (const EngineProgram &program : code.engines) {
       charge(program.registers.size(), machine.registersPerEngine);
     }
-    return {beyond, numInexact(plan), controlCost(kernel, code, machine)};
+    std::optional<Tick> time = stopwatch.timeOf(code);
+    return {beyond, numInexact(plan), time.value_or(stopwatch.hasTimes() ? UINT64_MAX : 0),
+            controlCost(kernel, code, machine)};
   }
 
 private:
@@ -332,6 +336,7 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Overflow overflow;
+  Stopwatch stopwatch;
   size_t left = mostLowered; ///< instructions that may still be lowered
 };
 

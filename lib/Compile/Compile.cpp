@@ -129,7 +129,9 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
-    compiled.code = unrolled(kernel, request.codeGrowth, machine, std::move(compiled.code));
+    Stopwatch stopwatch(kernel, machine);
+    compiled.code =
+        unrolled(kernel, request.codeGrowth, machine, stopwatch, std::move(compiled.code));
   }
   verifyPlan(kernel, compiled.plan, found);
   checkLimits(kernel, compiled.code, machine, found);
@@ -152,16 +154,6 @@ std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
   bool failed = round.found.hasErrors();
   diagnostics.append(std::move(round.found));
   return failed ? std::nullopt : std::optional(std::move(round.compiled));
-}
-
-/// How many issues the code has that is written out, about.
-double issuesOf(const Kernel &kernel) {
-  double issues = 0;
-  IdVector<LoopId, double> entries = expectedEntries(kernel);
-  for (const Instr &instr : kernel.instrs) {
-    issues += entries[instr.home];
-  }
-  return issues;
 }
 
 /// Strategy 'auto' where its own choice fails: of the fixed strategies that do this kernel on this
@@ -211,7 +203,7 @@ private:
   /// Whether the code written out may be as small as growth allows; measured by the code that
   /// 'auto' would have on a machine without limits.
   bool mayWriteOut() {
-    double issues = issuesOf(kernel);
+    double issues = expectedIssues(kernel);
     Machine unlimited = machine;
     unlimited.semaphores = std::nullopt;
     unlimited.registersPerEngine = std::nullopt;
@@ -270,7 +262,7 @@ std::string wayOut(const Kernel &kernel, Request request, const Machine &machine
   constexpr double mostIssues = 100'000;
   const Strategy given = request.strategy;
   for (Strategy other : {Strategy::Auto, Strategy::Unrolled}) {
-    if (other == given || (other == Strategy::Unrolled && issuesOf(kernel) > mostIssues)) {
+    if (other == given || (other == Strategy::Unrolled && expectedIssues(kernel) > mostIssues)) {
       continue;
     }
     request.strategy = other;

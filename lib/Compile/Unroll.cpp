@@ -19,12 +19,15 @@
 namespace tally::compiling {
 namespace {
 
-/// The most bodies that are written for one branch by cost.
-constexpr uint32_t mostInPass = 64;
-
 bool knowsTrips(const Loop &loop) {
   return loop.trip.kind != Trip::Kind::Guard;
 }
+
+/// The size of one body.
+struct BodySize {
+  uint64_t always = 0;
+  uint64_t once = 0; ///< in the first body of a pass only
+};
 
 /// A loop of one engine's code that may be unrolled one step further.
 struct Candidate {
@@ -33,7 +36,7 @@ struct Candidate {
   uint32_t next = 1; ///< bodies in a pass after this step
   int64_t added = 0; ///< instructions
   double saved = 0;  ///< cost
-  uint64_t body = 0; ///< size of one body
+  BodySize body = {};
 
   double worth() const { return saved / static_cast<double>(std::max<int64_t>(1, added)); }
 
@@ -90,16 +93,18 @@ private:
     }
   }
 
-  static uint64_t bodySize(const EngineProgram &program, size_t begin) {
-    uint64_t size = 0;
+  static BodySize bodySize(const EngineProgram &program, size_t begin) {
+    BodySize size;
     for (size_t at = begin + 1; program.ops[at].kind != OpKind::LoopEnd; ++at) {
-      size += encodedSize(program.ops[at]);
+      const Op &op = program.ops[at];
+      bool isOnce = op.once && op.kind == OpKind::Wait;
+      (isOnce ? size.once : size.always) += encodedSize(op);
     }
     return size;
   }
 
   /// The next step of a loop, if there is one that saves something.
-  void consider(EngineId engine, size_t at, uint64_t body) {
+  void consider(EngineId engine, size_t at, const BodySize &body) {
     const Op &begin = code.engines[engine].ops[at];
     const Trip &trip = kernel.loops[begin.loop()].trip;
     Op further = begin;
@@ -110,18 +115,21 @@ private:
     if (further.amount <= begin.amount || further.amount > mostInPass) {
       return;
     }
-    Candidate candidate{engine, at, further.amount};
-    candidate.body = body;
-    candidate.added = sizeOf(further, body) - sizeOf(begin, body);
-    candidate.saved = costOf(begin) - costOf(further);
+    Candidate candidate{.engine = engine,
+                        .begin = at,
+                        .next = further.amount,
+                        .added = sizeOf(further, body) - sizeOf(begin, body),
+                        .saved = costOf(begin) - costOf(further),
+                        .body = body};
     if (candidate.saved > 0) {
       candidates.push(candidate);
     }
   }
 
-  int64_t sizeOf(const Op &begin, uint64_t body) const {
+  int64_t sizeOf(const Op &begin, const BodySize &body) const {
     WrittenLoop written = writtenLoop(kernel, begin);
-    return static_cast<int64_t>(written.copies() * body + 2 * written.loops());
+    return static_cast<int64_t>(written.copies() * body.always + written.firstCopies() * body.once +
+                                2 * written.loops());
   }
 
   double costOf(const Op &begin) const {
@@ -138,8 +146,16 @@ private:
 
 } // namespace
 
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code) {
-  Unroller(kernel, machine, code).run(growth);
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Stopwatch &stopwatch,
+              Code code) {
+  markOncePerPass(code);
+  std::optional<Tick> time = growth > 1 ? stopwatch.timeOf(code) : std::nullopt;
+  if (time) {
+    unrollByTime(kernel, growth, stopwatch, *time, code);
+  } else {
+    Unroller(kernel, machine, code).run(growth);
+  }
+  dropIdleMarks(code);
   return code;
 }
 

@@ -2,15 +2,26 @@
 #ifndef TALLY_LIB_COMPILE_UNROLL_H
 #define TALLY_LIB_COMPILE_UNROLL_H
 
-#include "tally/Code/Code.h"
-#include "tally/Machine/Machine.h"
+#include "Stopwatch.h"
 
 namespace tally::compiling {
 
-/// The code with innermost loops unrolled, those first that save most for what they add, so that it
-/// is at most `growth` times as large. Loops about which the kernel says something stay as they
-/// are.
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code);
+/// The most bodies that are written for one branch.
+inline constexpr uint32_t mostInPass = 64;
+
+/// The code with loops unrolled, so that it is at most `growth` times as large. Loops about which
+/// the kernel says something stay as they are. Where a run can be timed, it is written out what
+/// makes that shorter; otherwise what saves most control operations for what it adds.
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Stopwatch &stopwatch,
+              Code code);
+
+/// Unrolls where that makes a run shorter, which takes `time` with the code as it is.
+void unrollByTime(const Kernel &kernel, double growth, Stopwatch &stopwatch, Tick time, Code &code);
+
+/// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
+/// loop unrolled; and takes the marks back where it is not.
+void markOncePerPass(Code &code);
+void dropIdleMarks(Code &code);
 
 } // namespace tally::compiling
 

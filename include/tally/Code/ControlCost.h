@@ -31,6 +31,9 @@ double loopCost(const ControlPrices &prices, const WrittenLoop &written, double 
 /// How often each body is expected to be entered.
 IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
 
+/// About how many instructions a run issues.
+double expectedIssues(const Kernel &kernel);
+
 double controlCost(const Kernel &kernel, const Code &code, const Machine &machine);
 
 } // namespace tally

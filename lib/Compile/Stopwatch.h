@@ -1,0 +1,41 @@
+//===- Stopwatch.h - How long code takes, where the machine says so -------===//
+//
+// Candidates for code are compared by one simulated run each, at the trips that are assumed where
+// the kernel leaves them open. Work is counted, not timed: the same input gets the same answer on
+// every computer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_COMPILE_STOPWATCH_H
+#define TALLY_LIB_COMPILE_STOPWATCH_H
+
+#include "tally/Sim/Simulate.h"
+
+namespace tally::compiling {
+
+class Stopwatch {
+public:
+  Stopwatch(const Kernel &kernel, const Machine &machine);
+
+  /// How long a run takes. Nothing if it does not come to its end, is too long for this, or if
+  /// there are no times, or none any more.
+  std::optional<Tick> timeOf(const Code &code);
+
+  /// Whether the machine says what things cost, and the first run was not too long.
+  bool hasTimes() const { return timing.has_value(); }
+
+  /// Whether there were times, and there are none any more: all runs together were too long.
+  bool isSpent() const { return hasTimes() && left == 0; }
+
+private:
+  const Kernel &kernel;
+  const Machine &machine;
+  std::optional<Timing> timing; ///< none: there are no times
+  InstrCosts costs;
+  Bindings bindings;
+  uint64_t left; ///< operations that may still be simulated
+};
+
+} // namespace tally::compiling
+
+#endif // TALLY_LIB_COMPILE_STOPWATCH_H

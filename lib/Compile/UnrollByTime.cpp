@@ -1,0 +1,205 @@
+//===- UnrollByTime.cpp - Loops written out as long as runs get shorter ---===//
+//
+// Only branches on the way that binds a run are worth saving, so each step is the one that saves
+// most of its time for what it adds to the code, as simulated. A step is about a loop of the
+// kernel on one engine, or on all that run it: where they bind each other, one alone gains nothing.
+//
+// Steps:  1. grow    while some step saves time
+//         2. prune   loops back to fewer bodies, as long as no time is lost
+//
+// Cost: a simulated run for each loop and number of bodies, in each step.
+//===----------------------------------------------------------------------===//
+
+#include "Stopwatch.h"
+#include "Unroll.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tally::compiling {
+namespace {
+
+/// A loop of one engine's code.
+struct Place {
+  EngineId engine;
+  size_t begin = 0; ///< its LoopBegin
+};
+
+/// Less than this share of the time is not worth an operation.
+constexpr uint64_t leastGain = 2000;
+
+class TimedUnroller {
+public:
+  TimedUnroller(const Kernel &kernel, Stopwatch &stopwatch, double growth, Code &code, Tick time)
+      : kernel(kernel), stopwatch(stopwatch), code(code), time(time), size(sizeNow()),
+        most(static_cast<int64_t>(growth * static_cast<double>(size))) {}
+
+  void run() {
+    grow();
+    prune();
+  }
+
+private:
+  struct Step {
+    std::vector<Place> places; ///< of one loop of the kernel
+    uint32_t inPass = 1;
+    int64_t added = 0; ///< operations
+    Tick time = 0;     ///< of a run, after it
+  };
+
+  void grow() {
+    while (std::optional<Step> step = bestStep()) {
+      take(*step);
+    }
+  }
+
+  /// Nothing, if none is worth it, or there is no more time to be had.
+  std::optional<Step> bestStep() {
+    std::optional<Step> best;
+    for (const std::vector<Place> &places : choices()) {
+      for (uint32_t inPass : passesOf(places.front())) {
+        Step step{places, inPass};
+        std::erase_if(step.places,
+                      [&](const Place &place) { return beginOf(place).amount >= inPass; });
+        if (step.places.empty() || !measureStep(step)) {
+          continue;
+        }
+        if (stopwatch.isSpent()) {
+          return std::nullopt;
+        }
+        if (step.time + time / leastGain < time && (!best || isBetter(step, *best))) {
+          best = std::move(step);
+        }
+      }
+    }
+    return best;
+  }
+
+  /// By what is saved for each operation.
+  bool isBetter(const Step &a, const Step &b) const {
+    auto worth = [&](const Step &step) {
+      return static_cast<double>(time - step.time) /
+             static_cast<double>(std::max<int64_t>(1, step.added));
+    };
+    return worth(a) > worth(b);
+  }
+
+  void prune() {
+    for (const Place &place : innermostLoops()) {
+      for (uint32_t inPass : passesOf(place)) {
+        Step step{{place}, inPass};
+        if (inPass < beginOf(place).amount && measureStep(step) && step.added < 0 &&
+            step.time <= time) {
+          take(step);
+          break;
+        }
+      }
+    }
+  }
+
+  /// Whether the code still fits, and how long a run takes is known.
+  bool measureStep(Step &step) {
+    std::vector<uint32_t> before;
+    for (const Place &place : step.places) {
+      before.push_back(std::exchange(beginOf(place).amount, step.inPass));
+    }
+    step.added = sizeNow() - size;
+    std::optional<Tick> found = size + step.added <= most ? stopwatch.timeOf(code) : std::nullopt;
+    step.time = found.value_or(0);
+    for (size_t i = 0; i < before.size(); ++i) {
+      beginOf(step.places[i]).amount = before[i];
+    }
+    return found.has_value();
+  }
+
+  void take(const Step &step) {
+    for (const Place &place : step.places) {
+      beginOf(place).amount = step.inPass;
+    }
+    time = step.time;
+    size += step.added;
+  }
+
+  /// Each loop of an engine, and each loop of the kernel on all engines that run it.
+  std::vector<std::vector<Place>> choices() {
+    std::map<LoopId, std::vector<Place>> byLoop;
+    std::vector<std::vector<Place>> all;
+    for (const Place &place : innermostLoops()) {
+      byLoop[beginOf(place).loop()].push_back(place);
+      all.push_back({place});
+    }
+    for (auto &[loop, places] : byLoop) {
+      if (places.size() > 1) {
+        all.push_back(std::move(places));
+      }
+    }
+    return all;
+  }
+
+  int64_t sizeNow() const { return static_cast<int64_t>(measure(kernel, code, 1).operations); }
+
+  Op &beginOf(const Place &place) { return code.engines[place.engine].ops[place.begin]; }
+
+  /// Numbers of bodies to try, the smallest first: powers of two, and what divides a constant
+  /// number of trips.
+  std::vector<uint32_t> passesOf(const Place &place) {
+    const Trip &trip = kernel.loops[beginOf(place).loop()].trip;
+    bool isConstant = trip.kind == Trip::Kind::Constant;
+    std::vector<uint32_t> passes;
+    for (uint32_t n = 1; n <= mostInPass; ++n) {
+      bool isPower = (n & (n - 1)) == 0;
+      bool fits = !isConstant || n <= trip.constant;
+      if (fits && (isPower || (isConstant && trip.constant % n == 0))) {
+        passes.push_back(n);
+      }
+    }
+    return passes;
+  }
+
+  /// Loops about which the kernel says nothing and in which no loop is left: those in them are
+  /// written out.
+  std::vector<Place> innermostLoops() const {
+    std::vector<Place> found;
+    for (const EngineProgram &program : code.engines) {
+      std::vector<std::pair<size_t, bool>> open; // where it begins; whether a loop is left in it
+      for (size_t at = 0; at < program.ops.size(); ++at) {
+        if (program.ops[at].kind == OpKind::LoopBegin) {
+          open.emplace_back(at, false);
+        } else if (program.ops[at].kind == OpKind::LoopEnd) {
+          auto [begin, holdsLoop] = open.back();
+          const Op &loop = program.ops[begin];
+          open.pop_back();
+          if (!holdsLoop && mayBeUnrolled(loop)) {
+            found.push_back({program.engine, begin});
+          }
+          if (!open.empty()) {
+            open.back().second |= holdsLoop || !writtenLoop(kernel, loop).isStraight;
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  bool mayBeUnrolled(const Op &begin) const {
+    const Loop &loop = kernel.loops[begin.loop()];
+    return begin.amount != atOnce && loop.unroll == 1 && loop.trip.kind != Trip::Kind::Guard;
+  }
+
+  const Kernel &kernel;
+  Stopwatch &stopwatch;
+  Code &code;
+  Tick time; ///< of a run of the code as it is now
+  int64_t size;
+  const int64_t most; ///< operations
+};
+
+} // namespace
+
+void unrollByTime(const Kernel &kernel, double growth, Stopwatch &stopwatch, Tick time,
+                  Code &code) {
+  TimedUnroller(kernel, stopwatch, growth, code, time).run();
+}
+
+} // namespace tally::compiling
