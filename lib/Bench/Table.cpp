@@ -99,9 +99,9 @@ public:
     Diagnostics diagnostics;
     if (measured.variant == Variant::Floor) {
       findFloor(written, row, diagnostics);
-    } else if (std::optional<Code> code = programOf(written.kernel, diagnostics)) {
-      measure(written, *code, row, diagnostics);
-      row.strategy = strategyLabel(measured.name(), *code);
+    } else if (std::optional<Compiled> compiled = programOf(written.kernel, diagnostics)) {
+      measure(written, compiled->code, numInexact(compiled->plan), row, diagnostics);
+      row.strategy = strategyLabel(measured.name(), compiled->code);
     }
     if (diagnostics.hasErrors()) {
       row.problem = diagnostics.reason();
@@ -110,7 +110,7 @@ public:
   }
 
 private:
-  std::optional<Code> programOf(const Kernel &kernel, Diagnostics &diagnostics) const {
+  std::optional<Compiled> programOf(const Kernel &kernel, Diagnostics &diagnostics) const {
     Request options;
     options.strategy = measured.strategy;
     options.codeGrowth = codeGrowth;
@@ -120,8 +120,7 @@ private:
     options.fold = options.cse = measured.variant != Variant::Published;
     options.keepCounters = measured.variant == Variant::Published;
     Code manual = manualCode(kernel);
-    std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
-    return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
+    return compile(kernel, options, machine, diagnostics, &manual);
   }
 
   void findFloor(const WrittenKernel &written, BenchRow &row, Diagnostics &diagnostics) const {
@@ -136,10 +135,10 @@ private:
       return;
     }
     row.latency = floor->total;
-    row.what = describe(written.kernel, *floor);
+    row.what = describeFloor(written.kernel, *floor);
   }
 
-  void measure(const WrittenKernel &written, const Code &code, BenchRow &row,
+  void measure(const WrittenKernel &written, const Code &code, uint32_t numInexact, BenchRow &row,
                Diagnostics &diagnostics) const {
     Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
     std::optional<InstrCosts> costs = instructionCosts(written.kernel, timing, diagnostics);
@@ -159,6 +158,9 @@ private:
       return;
     }
     row.latency = result.total;
+    if (measured.strategy == Strategy::Ideal) {
+      row.what = describeIdeal({.ideal = result.total, .numInexact = numInexact, .floor = {}});
+    }
     addTimes(code, result, row);
     addSizes(written.kernel, code, row);
   }

@@ -40,7 +40,7 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
                {"control_ns", "control ns", 13, ""}});
   for (const BenchRow &row : rows) {
     bool isMeasured = row.problem.empty();
-    bool isRun = isMeasured && row.what.empty();
+    bool isRun = isMeasured && row.measured.variant != Variant::Floor;
     bool isCode = isMeasured && row.codeBytes > 0;
     auto orDash = [](bool isThere, Cell cell) { return isThere ? cell : Cell("-", std::nullopt); };
     Cell ratio = row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
@@ -69,6 +69,20 @@ std::string problems(std::span<const BenchRow> rows, std::string_view bullet) {
   return text.empty() ? "" : "\n" + text;
 }
 
+/// What the bounds in the table keep; what is the same for all kernels once.
+std::string legend(std::span<const BenchRow> rows, std::string_view bullet) {
+  std::string text;
+  for (const BenchRow &row : rows) {
+    bool isOfKernel = row.measured.variant == Variant::Floor;
+    std::string line = fmt::format("{}{}{}{}: {}\n", bullet, isOfKernel ? row.kernel : "",
+                                   isOfKernel ? ", " : "", row.strategy, row.what);
+    if (!row.what.empty() && text.find(line) == std::string::npos) {
+      text += line;
+    }
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
 std::string kernelLine(const BenchRow &row) {
   return fmt::format("{}: {}, distances {}{}{}\n", row.kernel, counted(row.loops, "loop"),
                      fmt::join(row.offsets, ", "), row.trips.empty() ? "" : "; trips ",
@@ -85,7 +99,7 @@ std::string benchText(std::span<const BenchRow> rows) {
     }
     text += table.line(i);
   }
-  return text + problems(rows, "");
+  return text + problems(rows, "") + legend(rows, "");
 }
 
 /// `machine: trn2`, a line each.
@@ -115,7 +129,7 @@ std::string renderBench(std::span<const BenchRow> rows, std::string_view format,
     return factLines(facts) + benchText(rows);
   }
   Table table = tableOf(rows, /*namesKernels=*/true);
-  return format == "markdown" ? table.markdown() + problems(rows, "- ")
+  return format == "markdown" ? table.markdown() + problems(rows, "- ") + legend(rows, "- ")
                               : document("tally-bench", facts, "rows", table.json());
 }
 

@@ -72,7 +72,7 @@ struct BenchRow {
   uint32_t loops = 0; ///< of the kernel
   std::vector<std::string> offsets; ///< distances that occur: `0`, `2`, `(1,-14)`, `flat 2`
   std::vector<std::string> trips;   ///< with which it was run, as `--trips` options
-  std::string what;                 ///< of the floor: what takes that long
+  std::string what;                 ///< of a bound: what it keeps
   Tick latency = 0;
   double normalized = 0; ///< latency / latency of `barrier`; 0 if that was not measured
   uint64_t codeBytes = 0;
