@@ -37,8 +37,9 @@ def assemble(operations, depth):
                 signal = operation["signal"]
                 raises = f", then s{signal['semaphore']} += {signal['amount']}" if signal else ""
                 lines.append(f"run   {operation['instr']}{raises}")
-        elif operation["op"] == "loop" and operation["counter"] is None and "unroll" not in operation:
-            lines = [f"loop  {operation['loop']}"]
+        elif operation["op"] == "loop" and "unroll" not in operation:
+            counter = operation["counter"]  # a register that holds the number of the iteration, from 1
+            lines = [f"loop  {operation['loop']}" + ("" if counter is None else f", r{counter}")]
         else:
             sys.exit(f"error: the chip has no '{operation['op']}' as in {json.dumps(operation)[:80]}")
         yield from ("  " * depth + line for line in lines)

@@ -27,9 +27,9 @@
 #include "tally/Compile/Choose.h"
 
 #include "Overflow.h"
-#include "Stopwatch.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
+#include "tally/Compile/Stopwatch.h"
 #include "tally/Lower/WaitCosts.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
@@ -151,8 +151,8 @@ private:
 /// The semaphores that a machine has for instructions.
 class Budget {
 public:
-  Budget(const Kernel &kernel, const Machine &machine, uint64_t spare)
-      : kernel(kernel), machine(machine), spare(spare),
+  Budget(const Kernel &kernel, const Machine &machine, const Request &request, uint64_t spare)
+      : kernel(kernel), machine(machine), mayCountQueues(request.wholeQueues), spare(spare),
         limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)) {}
 
   /// Lets sets share until there are enough; says what had to, in words.
@@ -162,8 +162,8 @@ public:
       return "";
     }
     uint32_t merged = shareInBodies(sets);
-    std::vector<QueueId> whole =
-        enough(sets.numSemaphores()) ? std::vector<QueueId>() : shareQueues(sets);
+    bool isEnough = enough(sets.numSemaphores()) || !mayCountQueues;
+    std::vector<QueueId> whole = isEnough ? std::vector<QueueId>() : shareQueues(sets);
     std::string meeting =
         spare == 0 ? "" : fmt::format(", of which engines need {} to meet", spare);
     std::string text =
@@ -271,6 +271,7 @@ private:
 
   const Kernel &kernel;
   const Machine &machine;
+  const bool mayCountQueues;
   const uint64_t spare; ///< semaphores that are not for instructions
   const uint64_t limit;
 };
@@ -351,7 +352,7 @@ public:
       : kernel(kernel), machine(machine), diagnostics(diagnostics),
         mayKnowTrips(request.constantTrips), numThreads(request.threads),
         decided(decisionsFor(request, needs, machine)), sets(kernel),
-        budget(kernel, machine, needs.spare), trials(kernel, machine, request.overflow) {
+        budget(kernel, machine, request, needs.spare), trials(kernel, machine, request.overflow) {
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
     decided.lower.countAtOnce = true;

@@ -1,11 +1,11 @@
 //===- Stopwatch.cpp - How long code takes, where the machine says so -----===//
 
-#include "Stopwatch.h"
+#include "tally/Compile/Stopwatch.h"
 
 #include "tally/Code/ControlCost.h"
 #include "tally/Model/UsualTrips.h"
 
-namespace tally::compiling {
+namespace tally {
 
 /// All runs together simulate at most so many operations of sequencers, and one run so many.
 static constexpr uint64_t mostOperations = 12'000'000;
@@ -41,4 +41,4 @@ std::optional<Tick> Stopwatch::timeOf(const Code &code) {
   return isWhole ? std::optional(run.total) : std::nullopt;
 }
 
-} // namespace tally::compiling
+} // namespace tally

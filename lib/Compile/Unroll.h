@@ -2,7 +2,7 @@
 #ifndef TALLY_LIB_COMPILE_UNROLL_H
 #define TALLY_LIB_COMPILE_UNROLL_H
 
-#include "Stopwatch.h"
+#include "tally/Compile/Stopwatch.h"
 
 namespace tally::compiling {
 

@@ -10,8 +10,8 @@
 // Cost: a simulated run for each loop and number of bodies, in each step.
 //===----------------------------------------------------------------------===//
 
-#include "Stopwatch.h"
 #include "Unroll.h"
+#include "tally/Compile/Stopwatch.h"
 
 #include <algorithm>
 #include <map>

@@ -183,7 +183,7 @@ private:
 
   Option<std::string> strategyName{*this, "strategy",
                                    llvm::cl::desc("how dependences are synchronised"),
-                                   llvm::cl::init("per-loop")};
+                                   llvm::cl::init("auto")};
   Option<std::string> machineName{*this, "machine",
                                   llvm::cl::desc("name or JSON file of the target; if none is "
                                                  "named: trn2 if it has all engines, teaching if "

@@ -214,7 +214,7 @@ class CorpusTest(unittest.TestCase):
         row = self.rows["add"]
 
         class Refusing(measure.Tally):
-            refused = ("--sync=per-loop", None)
+            refused = ("--sync=per-loop",)
 
             def ask(self, command, *options, **given):
                 sync = next((option for option in options if option.startswith("--sync=")), None)

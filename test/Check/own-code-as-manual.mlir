@@ -1,4 +1,4 @@
-// RUN: tally compile %s | sed 's/"per-loop"/"manual"/' > %t.mlir
+// RUN: tally compile --sync=per-loop %s | sed 's/"per-loop"/"manual"/' > %t.mlir
 // RUN: tally check %t.mlir | FileCheck %s
 // RUN: sed 's/"r1" \* "r2"/"r0" * "r1"/' %t.mlir > %t.more.mlir
 // RUN: not tally check %t.more.mlir | FileCheck %s --check-prefix=MORE

@@ -28,13 +28,13 @@ tally.kernel @written {
 // CHECK: - `'scale' -> 'load' at 'A' = 2 war`, found from the accesses
 // CHECK-NEXT: - because of the accesses: `{{.*}}'scale' reads X[A mod 2, 0:8]; 'load' writes X[A mod 2, 0:8])`; it waits no longer than they ask for
 // CHECK-NEXT: - class: `in-shared
-// CHECK: - threshold: `isGT(total(A), 2)*(total(A) - 2)`
+// CHECK: - threshold: `max(total(A) - 2, 0)`
 // CHECK: **needs no wait for**
 // CHECK: - `'load' -> 'load' at 'A' = 2
 // CHECK-NEXT: - `by 'scale' -> 'load' at 'A' = 2, 'load' -> 'scale'`
 // CHECK: **is waited for by**
 // CHECK: - `'load' -> 'scale' raw`
-// CHECK: With strategy `per-loop`, machine `teaching`.
+// CHECK: With strategy `auto`, machine `teaching`.
 // The second dependence of the second kernel, which is written and has no accesses.
 // CHECK: --- hover:tally.d^ep "c"
 // CHECK: The consumer waits for an earlier run of the producer.

@@ -36,7 +36,7 @@
 // WRAPS: error: semaphore 'A.dma' goes past 255
 // SIM: 3000 instructions
 
-// RUN: not tally compile %s --machine=%S/Inputs/byte-machine.json --overflow=refuse 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not tally compile --sync=per-loop %s --machine=%S/Inputs/byte-machine.json --overflow=refuse 2>&1 | FileCheck %s --check-prefix=REFUSED
 // REFUSED: overflow.mlir:[[#]]:3: error: counters of 'A' are right up to 126 entries of it (8 bits, 2 an entry); a bound 'max' on the trips of 'A' would settle it
 // RUN: tally compile %s --machine=%S/Inputs/byte-machine.json --overflow=assume 2>&1 | FileCheck %s --check-prefix=ASSUMED
 // ASSUMED: remark: counters of 'A' are right up to 126 entries of it

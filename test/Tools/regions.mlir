@@ -1,6 +1,6 @@
 // A nest of three loops: the innermost is unrolled by 4 with its remainder at run time, and its engines meet.
 
-// RUN: tally compile %s -o %t.mlir
+// RUN: tally compile --sync=per-loop %s -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=CODE
 // CODE-LABEL: tally.program "load" {
 // CODE:      tally.for "k" unroll 4 {

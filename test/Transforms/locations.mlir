@@ -1,5 +1,5 @@
-// RUN: tally-opt %s --tally-sync --mlir-print-debuginfo | FileCheck %s --check-prefixes=CHECK,CODE
-// RUN: tally-opt %s --tally-sync --tally-to-scf --mlir-print-debuginfo | FileCheck %s --check-prefixes=CHECK,SCF
+// RUN: tally-opt %s --tally-sync=strategy=per-loop --mlir-print-debuginfo | FileCheck %s --check-prefixes=CHECK,CODE
+// RUN: tally-opt %s --tally-sync=strategy=per-loop --tally-to-scf --mlir-print-debuginfo | FileCheck %s --check-prefixes=CHECK,SCF
 
 // Every operation of code knows where in the kernel it comes from: an instruction from itself, a
 // wait alone from the consumer that it serves and the dependence behind it, a computation from the

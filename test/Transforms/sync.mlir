@@ -1,8 +1,8 @@
-// RUN: tally-opt %s --tally-sync | FileCheck %s
+// RUN: tally-opt %s --tally-sync=strategy=per-loop | FileCheck %s
 // RUN: tally-opt %s --tally-sync="strategy=per-instruction machine=trn2" | FileCheck %s --check-prefix=INSTR
 // Compiling again replaces the code; what is written reads back as it was.
 // RUN: tally-opt %s --tally-sync -o %t.mlir
-// RUN: tally-opt %t.mlir --tally-sync | diff %t.mlir -
+// RUN: tally-opt %t.mlir --tally-sync=strategy=auto | diff %t.mlir -
 // RUN: tally-opt %t.mlir --tally-normalize | diff %t.mlir -
 // RUN: tally-opt %s --tally-sync="strategy=barrier" -o %t.barrier.mlir
 // RUN: tally-opt %t.barrier.mlir --tally-normalize | diff %t.barrier.mlir -

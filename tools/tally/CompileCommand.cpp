@@ -7,6 +7,7 @@
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
+#include "tally/Compile/Stopwatch.h"
 #include "tally/Exec/EmitCpp.h"
 #include "tally/Native/ThreadProgram.h"
 #include "tally/Written/CodeJson.h"
@@ -73,6 +74,25 @@ std::string codeOf(const LoadedKernel &loaded, const Request &options, const Mac
   return codeOf(loaded, options, machine, ignored);
 }
 
+/// What code that is certified costs, as simulated; empty if that is not known.
+std::string slowerText(const LoadedKernel &loaded, const Request &asked, const Request &certified,
+                       const Machine &machine) {
+  Stopwatch stopwatch(loaded.kernel, machine);
+  auto timeOf = [&](const Request &request) -> std::optional<Tick> {
+    Diagnostics ignored;
+    std::optional<Compiled> compiled =
+        compile(loaded.kernel, request, machine, ignored, writtenIn(loaded));
+    return compiled ? stopwatch.timeOf(compiled->code) : std::nullopt;
+  };
+  std::optional<Tick> before = timeOf(asked), after = timeOf(certified);
+  if (!before || !after) {
+    return "";
+  }
+  double change = 100 * (static_cast<double>(*after) / static_cast<double>(*before) - 1);
+  return fmt::format("; simulated, it takes {} instead of {} ({:+.1f} %)", timeText(*after),
+                     timeText(*before), change);
+}
+
 /// What can be certified may be other code than what is asked for, or there may be none without
 /// asking for that: says so, and why. Empty if it is the same code.
 std::string differenceText(const LoadedKernel &loaded, const Request &asked,
@@ -86,22 +106,28 @@ std::string differenceText(const LoadedKernel &loaded, const Request &asked,
   if (code == codeOf(loaded, certified, machine)) {
     return {};
   }
-  Request otherTrips = asked;
-  otherTrips.constantTrips = certified.constantTrips;
-  Request otherOverflow = asked;
-  otherOverflow.overflow = certified.overflow;
-  bool becauseOfTrips = codeOf(loaded, otherTrips, machine) != code;
-  bool becauseOfOverflow = codeOf(loaded, otherOverflow, machine) != code;
-  bool neither = !becauseOfTrips && !becauseOfOverflow;
-  std::string why;
-  if (becauseOfTrips || neither) {
-    why += "; the theorem knows no trip counts, so constant ones are not made use of";
+
+  struct Reason {
+    Request changed; ///< what is asked for, but for this
+    std::string_view text;
+  };
+
+  std::vector<Reason> reasons(3, {asked, ""});
+  reasons[0].changed.constantTrips = certified.constantTrips;
+  reasons[0].text = "; the theorem knows no trip counts, so constant ones are not made use of";
+  reasons[1].changed.wholeQueues = certified.wholeQueues;
+  reasons[1].text = "; it knows no semaphore that counts a whole queue, so none does";
+  reasons[2].changed.overflow = certified.overflow;
+  reasons[2].text =
+      "; it knows no resets, so counters are assumed to fit (--overflow=assume), which "
+      "the verdict names";
+  std::string why, together;
+  for (const Reason &reason : reasons) {
+    why += codeOf(loaded, reason.changed, machine) != code ? reason.text : "";
+    together += reason.text;
   }
-  if (becauseOfOverflow || neither) {
-    why += "; it knows no resets, so counters are assumed to fit (--overflow=assume), which the "
-           "verdict names";
-  }
-  return "this is not the code that is written without --certify" + why;
+  return "this is not the code that is written without --certify" + (why.empty() ? together : why) +
+         slowerText(loaded, asked, certified, machine);
 }
 
 std::vector<std::string> differencesOf(const std::vector<LoadedKernel> &kernels,
@@ -174,9 +200,11 @@ std::string CompileCommand::resultText(Session &session,
                             : jsonText(kernels, json);
 }
 
-/// The theorem holds for all trips and knows none, and it knows no resets.
+/// The theorem holds for all trips and knows none; it knows no resets, and no semaphores that count
+/// whole queues.
 Request CompileCommand::certifiable(Request options) const {
   options.constantTrips = false;
+  options.wholeQueues = false;
   if (!common.overflowGiven) {
     options.overflow = Overflow::Assume;
   }
@@ -287,11 +315,11 @@ void CompileCommand::declareOn(CLI::App &command) {
 }
 
 constexpr const char *examples = R"(Examples:
-  tally compile k.mlir                          code for every engine, one semaphore per loop and queue
+  tally compile k.mlir                          code for every engine, with the semaphores that cost least
   tally compile k.mlir --listing                the same, for human readers
   tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
-  tally compile k.mlir --sync=auto --machine=trn2 --max-code-growth=2
-                                                the best mixture, with loops unrolled
+  tally compile k.mlir --machine=trn2 --max-code-growth=2
+                                                the same, with loops unrolled
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
   tally compile k.mlir --format=scf             one function per engine, for compilers with MLIR
   tally compile k.mlir --emit=c++ -o k.cpp      a program with a thread for each engine

@@ -419,7 +419,7 @@ int ExplainCommand::run() const {
 constexpr const char *examples = R"(Examples:
   tally explain k.mlir --instr=load             what it waits for, why, and in which iterations
   tally explain k.mlir --instr=load --trips=A=5 its values when loop A runs five times
-  tally explain k.mlir --instr=load --sync=auto --machine=trn2
+  tally explain k.mlir --instr=load --sync=per-loop --machine=trn2
                                                 the same for another strategy and machine
 
 Exit status: 0 done, 2 wrong input or use, or no code is possible.)";

@@ -291,7 +291,7 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
 void addPlan(CLI::App &app) {
   addCommand<PlanCommand>(app, {"plan", "Semaphores, counters, and one line for each dependence",
                                 R"(Examples:
-  tally plan k.mlir --sync=auto --machine=trn2           one strategy on one machine
+  tally plan k.mlir --sync=per-loop --machine=trn2       one strategy on one machine
   tally plan --diff old.mlir new.mlir                    what is different between two kernels
   tally plan --diff k.mlir --sync=per-loop --against=auto
                                                          what is different between two strategies

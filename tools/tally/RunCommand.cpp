@@ -387,7 +387,7 @@ void RunCommand::declareOn(CLI::App &command) {
 constexpr const char *examples = R"(Examples:
   tally run k.mlir --inputs=in --outputs=out     NumPy arrays in, NumPy arrays out
   tally run k.mlir --trips=A=64 --repeat=100     how long it takes, beside barriers
-  tally run k.mlir --sync=auto --machine=trn2    with the waits that code for trn2 has
+  tally run k.mlir --machine=trn2                with the waits that code for trn2 has
   tally run k.mlir code.mlir --oversubscribe     code written by hand, on fewer cores than threads
 
 Ctrl-C ends all threads; nothing is written then.

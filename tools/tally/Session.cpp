@@ -129,7 +129,7 @@ Request CommonOptions::request() const {
   Request options;
   options.findDeps = deps != "written";
   options.keepImplied = keepImplied;
-  options.strategy = fromWord<Strategy>(strategy).value_or(Strategy::PerLoop);
+  options.strategy = fromWord<Strategy>(strategy).value_or(Strategy::Auto);
   options.participants = participants == "all" ? Participants::All : Participants::Work;
   options.fold = !noFold;
   options.licm = !noLicm;

@@ -77,7 +77,7 @@ struct CommonOptions {
   bool isSecond = false; ///< the input is compared with another one, which has that kernel
   std::string code;      ///< another file with code; empty: that of the kernel, or compiled
   std::string machine;   ///< empty: what fits the kernel (Session)
-  std::string strategy = "per-loop";
+  std::string strategy = "auto";
   std::string participants = "work";
   std::string overflow = "reset";
   std::string deps = "auto";

@@ -6,7 +6,7 @@
 using namespace tally::tool;
 
 static constexpr const char *examples = R"(Examples:
-  tally compile k.mlir                          code for every engine, one semaphore per loop and queue
+  tally compile k.mlir                          code for every engine, with the semaphores that cost least
   tally compile k.mlir --listing                the same, for human readers
   tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR

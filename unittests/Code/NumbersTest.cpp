@@ -179,6 +179,7 @@ TEST(NumbersTest, reservationsCountAgainstTheLimit) {
   Kernel kernel = b.finish();
   Machine machine = genericMachine();
   Request options;
+  options.strategy = Strategy::PerLoop;
   options.overflow = Overflow::Assume;
   machine.semaphores = 4;
   Diagnostics fits;

@@ -104,6 +104,7 @@ TEST(FeaturesTest, featuresAreThoseOfTheProgram) {
   Case drawn(oneLoop(5));
   drawn.machine.counterBits = 9;
   drawn.machine.registersPerEngine = 3;
+  drawn.how.strategy = Strategy::PerLoop;
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(drawn.kernel, drawn.how, drawn.machine, diagnostics);
   ASSERT_TRUE(compiled);

@@ -435,7 +435,7 @@ TEST(WrappingTest, lastPlaceNeedsNoGuard) {
     k.endLoop();
     return k.finish();
   };
-  Case test(kernel(), {}, wrappingMachine());
+  Case test(kernel(), {.strategy = Strategy::PerLoop}, wrappingMachine());
   EXPECT_EQ(test.computations("e1"), 1u) << "2 * r_B";
   test.trips("A", {3});
   test.trips("B", {0, 2, 1});
@@ -774,6 +774,7 @@ Kernel readersAround() {
 TEST(EvaluationTimeTest, hoistedAndSharedValuesReadTheCountersInTime) {
   for (uint32_t choice = 0; choice < 16; ++choice) {
     Request options;
+    options.strategy = Strategy::PerLoop;
     options.licm = choice & 1;
     options.cse = choice & 2;
     options.fold = choice & 4;

@@ -68,7 +68,8 @@ Machine signedMachine();
 
 class Case {
 public:
-  explicit Case(Kernel kernel, const Request &options = {}, Machine machine = saturatingMachine());
+  explicit Case(Kernel kernel, const Request &options = {.strategy = Strategy::PerLoop},
+                Machine machine = saturatingMachine());
   Case(const Case &) = delete;
   Case &operator=(const Case &) = delete;
 

@@ -202,8 +202,9 @@ TEST_F(BridgeTest, storedCodeReplacesOldCode) {
   Kernel one = fuzz::randomKernel(1, {});
   Kernel two = fuzz::randomKernel(2, {});
   Diagnostics diagnostics;
-  auto first = compile(one, {}, genericMachine(), diagnostics);
-  auto second = compile(two, {}, genericMachine(), diagnostics);
+  Request request{.strategy = Strategy::PerLoop};
+  auto first = compile(one, request, genericMachine(), diagnostics);
+  auto second = compile(two, request, genericMachine(), diagnostics);
   ASSERT_TRUE(first && second) << render(diagnostics, {});
   auto module = stored(one, &first->code);
   storeKernel(two, &second->code, *module);

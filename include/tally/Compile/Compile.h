@@ -3,7 +3,7 @@
 // One call for those who want code and not its making:
 //
 //   Diagnostics diagnostics;
-//   Request request{.strategy = Strategy::PerLoop};
+//   Request request{.codeGrowth = 1.5};
 //   auto compiled = compile(kernel, request, genericMachine(), diagnostics);
 //   if (compiled) use(compiled->code);
 //

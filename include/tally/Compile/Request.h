@@ -22,13 +22,14 @@ template <> inline constexpr auto wordsOf<Overflow> = words("reset", "refuse", "
 struct Request {
   bool findDeps = true;     ///< of a kernel that says what it touches, and no dependence
   bool keepImplied = false; ///< of what is found, keep what the rest implies, too
-  Strategy strategy = Strategy::PerLoop;
+  Strategy strategy = Strategy::Auto;
   Participants participants = Participants::Work;
   bool fold = true;          ///< evaluate constants in wait expressions
   bool licm = true;          ///< compute each value at the outermost place possible
   bool cse = true;           ///< compute equal values once
   bool keepCounters = false; ///< also those that no wait reads, of loops that an engine runs
   bool constantTrips = true; ///< code may make use of constant trips
+  bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   Overflow overflow = Overflow::Reset;
   uint32_t threads = 1; ///< that may work at once, the caller's own included

@@ -3,7 +3,7 @@
 //   --tally-normalize
 //       writes each kernel again as the core understands it: tiles in canonical form,
 //       engines first, dependences last, no zero distances
-//   --tally-sync="strategy=per-loop machine=generic"
+//   --tally-sync="strategy=auto machine=trn2"
 //       compiles every kernel of the module and puts its code next to it
 //   --tally-to-scf
 //       replaces code by one function per engine in scf and arith

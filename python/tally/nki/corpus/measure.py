@@ -91,7 +91,7 @@ def _dependences(tally):
 
 def _race(tally):
     """Of per-loop code, or if there is none, as where it needs more semaphores than there are, of auto code."""
-    found, why = tally.document("check", "--race", trips=False)
+    found, why = tally.document("check", "--race", "--sync=per-loop", trips=False)
     if found is None:
         found, _ = tally.document("check", "--race", "--sync=auto", trips=False)
         if found is None:

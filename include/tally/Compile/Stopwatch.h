@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_LIB_COMPILE_STOPWATCH_H
-#define TALLY_LIB_COMPILE_STOPWATCH_H
+#ifndef TALLY_COMPILE_STOPWATCH_H
+#define TALLY_COMPILE_STOPWATCH_H
 
 #include "tally/Sim/Simulate.h"
 
-namespace tally::compiling {
+namespace tally {
 
 class Stopwatch {
 public:
@@ -36,6 +36,6 @@ private:
   uint64_t left; ///< operations that may still be simulated
 };
 
-} // namespace tally::compiling
+} // namespace tally
 
-#endif // TALLY_LIB_COMPILE_STOPWATCH_H
+#endif // TALLY_COMPILE_STOPWATCH_H
