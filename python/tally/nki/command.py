@@ -81,6 +81,8 @@ def _parser():
     parser.add_argument("--ring", type=int, default=2, metavar="N", help="copies of a tile that an iteration makes (2)")
     parser.add_argument("--root", metavar="DIR",
                         help="files below it are part of the kernel (the folder of FILE, or of its package)")
+    parser.add_argument("--max-trips", action="append", default=[], metavar="LOOP=N",
+                        help="a dynamic loop, or each loop of a value, runs at most N times whenever it is reached")
     parser.add_argument("--grid", default="", metavar="N,...", help="the launch grid")
     parser.add_argument("--program", default="", metavar="I,...",
                         help="which program of the grid is traced (0,...)")
@@ -114,12 +116,13 @@ def _print(text):
 def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
+    most = dict(map(_bound, options.max_trips))
     random = np.random.default_rng(options.seed)
     arguments = dict(argument(text, random) for text in options.arg)
     _check_outputs(options)
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
     traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
-                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits,
+                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
                         progress=None if options.quiet else _progress())
     text = as_text(traced.document)
     if options.output:
@@ -174,6 +177,13 @@ def save(folder, arrays):
 def _write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def _bound(text):
+    name, _, number = text.rpartition("=")
+    if not name or not number.isdecimal():
+        raise Refusal(f"'--max-trips={text}' is not of the form LOOP=N, as in '--max-trips=i=64'")
+    return name, int(number)
 
 
 def _numbers(text):

@@ -2,12 +2,12 @@
 
 `for` and `while` are the only constructs that are changed, on the way from the file to bytecode:
 
-  for x in E:      for x in __tally_for__(E, "x", line, column):
+  for x in E:      for x in __tally_for__(E, ("x",), line, column, True):
   while C:         for _ in __tally_while__(lambda: C, line, column):
 
 The lines stay, and so do `break`, `continue` and `else`. This holds for the files below the kernel's
-folder (`root`); other modules load as always. Loops in generators are left alone, since what uses a
-generator runs in the middle of them.
+folder (`root`); other modules load as always. Loops in generators only count their turns, by
+`__tally_turn__`, since what uses a generator runs in the middle of them.
 
 Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers and
 warnings. A module from outside the folder that a kernel imports stays imported.
@@ -29,7 +29,7 @@ import numpy as np
 
 from .refusal import Place, Refusal
 
-_FOR, _WHILE = "__tally_for__", "__tally_while__"
+_FOR, _WHILE, _TURN = "__tally_for__", "__tally_while__", "__tally_turn__"
 
 
 class _Loops(ast.NodeTransformer):
@@ -56,23 +56,29 @@ class _Loops(ast.NodeTransformer):
     def visit_GeneratorExp(self, node):
         return node
 
-    def _wrapped(self, iterable, target, node):
+    def _wrapped(self, iterable, target, node, is_statement):
         call = ast.Call(ast.Name(_FOR, ast.Load()),
-                        [iterable, ast.Constant(_target_name(target)), ast.Constant(node.lineno),
-                         ast.Constant(node.col_offset + 1)], [])
+                        [iterable, ast.Constant(_target_names(target)), *_place(node), ast.Constant(is_statement)], [])
         return ast.fix_missing_locations(ast.copy_location(call, iterable))
+
+    def _counted(self, node):
+        """A loop that is left alone otherwise."""
+        turn = ast.Expr(ast.Call(ast.Name(_TURN, ast.Load()), _place(node), []))
+        node.body.insert(0, ast.fix_missing_locations(ast.copy_location(turn, node)))
+        return node
 
     def visit_For(self, node):
         self.generic_visit(node)
-        if not self.plain[-1]:
-            node.iter = self._wrapped(node.iter, node.target, node)
+        if self.plain[-1]:
+            return self._counted(node)
+        node.iter = self._wrapped(node.iter, node.target, node, True)
         return node
 
     def _comprehension(self, node):
         self.generic_visit(node)
         if not self.plain[-1]:
             for part in node.generators:
-                part.iter = self._wrapped(part.iter, part.target, part.iter)
+                part.iter = self._wrapped(part.iter, part.target, part.iter, False)
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = _comprehension
@@ -81,13 +87,16 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         if self.plain[-1] or any(isinstance(inner, (ast.NamedExpr, ast.Await))
                                  for inner in ast.walk(node.test)):
-            return node
+            return self._counted(node)
         test = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
-        call = ast.Call(ast.Name(_WHILE, ast.Load()),
-                        [test, ast.Constant(node.lineno), ast.Constant(node.col_offset + 1)], [])
+        call = ast.Call(ast.Name(_WHILE, ast.Load()), [test, *_place(node)], [])
         loop = ast.For(ast.Name("_", ast.Store()), call, node.body, node.orelse)
         loop.target.id = "__tally_round__"
         return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+
+def _place(node):
+    return [ast.Constant(node.lineno), ast.Constant(node.col_offset + 1)]
 
 
 def _own_nodes(function):
@@ -101,9 +110,8 @@ def _own_nodes(function):
             pending += ast.iter_child_nodes(node)
 
 
-def _target_name(target):
-    names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return next((name.strip("_") for name in names if name.strip("_")), "i")
+def _target_names(target):
+    return tuple(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 def compiled(path):

@@ -59,8 +59,8 @@ def trace_file(path, kernel, arguments, *, root=None, **options):
 
 
 def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), progress=None, keep_log=False,
-           only_run=False):
-    """Traces what `run` does with a tracer; it gives the function of the kernel.
+           only_run=False, most=None):
+    """Traces what `run` does with a tracer; it gives the function of the kernel. `most`: bounds on the trips of dynamic loops.
 
     With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
     """
@@ -84,7 +84,7 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
             places.forget()
     if tracer.recorder.operations == 0:
         raise Refusal(f"the kernel '{function.__name__}' ran no operation", place_of_function(function))
-    return _result(tracer, block, function, name or function.__name__, ring, only_run)
+    return _result(tracer, block, function, name or function.__name__, ring, only_run, most)
 
 
 def place_of_function(function):
@@ -110,16 +110,16 @@ def _run(tracer, path, kernel, arguments, root):
     return function
 
 
-def _result(tracer, block, function, name, ring, only_run):
+def _result(tracer, block, function, name, ring, only_run, most):
     recorder = tracer.recorder
     document = summary = buffers = nodes = constant = None
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
-        document, summary, buffers = kernel_document(name, recorder, nodes, ring)
+        document, summary, buffers = kernel_document(name, recorder, nodes, ring, most)
         if tying(nodes):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
-            constant = kernel_document(name, recorder, plain, ring)[0]
+            constant = kernel_document(name, recorder, plain, ring, most)[0]
         summary.program, summary.apart = _program(tracer), [
             (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
