@@ -6,10 +6,12 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +140,17 @@ class SecondGenerationTest(KernelTest):
             traced = trace("second", kernel, x=x)
             self.check(traced, {"part": 2 * x.reshape(4, 128, 64)})
             self.assertEqual(traced.summary.rings, [("tile", 2)])
+
+    def test_scratch(self):
+        """Nor is what is in HBM and is not returned: a dynamic loop has one tensor, others have one for each iteration."""
+        x = support.random(512, 16)
+        traced = trace("second", "scratch", x=x)
+        self.check(traced, {"out": x})
+        self.assertEqual(traced.summary.rings, [("tile", 2)])
+        self.assertEqual(statement(traced, "dma_copy", 1)["writes"], ["between[i, 0:128, 0:16]"])
+        traced = trace("dynamic", "scratch", x=x, n=one(3))
+        self.check(traced, {})
+        self.assertEqual(statement(traced, "dma_copy", 1)["writes"], ["between[0, part:1, 0:64, 0:16]"])
 
     def test_returned_elsewhere(self):
         """What is returned and is not in HBM has no results, and that is said."""
@@ -1076,10 +1089,17 @@ class RefusalTest(unittest.TestCase):
             self.refused(text, line=line, kernel=kernel)
 
     def test_nothing(self):
-        self.refused("ran no operation", kernel="nothing")
+        self.refused("ran no operation of 'nki.isa' or 'nki.language'", "give others by '--arg'", kernel="nothing")
 
     def test_no_such_kernel(self):
-        self.refused("there is no 'nosuch'", "unknown_function, wrong_shapes", kernel="nosuch")
+        self.refused("there is no 'nosuch'", "its kernels are: unknown_function, wrong_shapes", kernel="nosuch")
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as folder:
+            path = Path(folder) / "k.py"
+            for text, said in (("def f(): pass\ndef g(): pass\n", "its functions are: f, g"), ("x = 1\n", "it has no function")):
+                path.write_text(text, encoding="utf-8")
+                with self.assertRaises(Refusal) as raised:
+                    trace_file(path, "nosuch", {})
+                self.assertIn(said, str(raised.exception))
 
     def test_parameters(self):
         self.refused("no parameter 'y'; it has x", kernel="nothing", y=support.random(128, 128))
@@ -1192,6 +1212,25 @@ class StateTest(unittest.TestCase):
                  np.random.get_state()[1].tolist(), builtins.range, sys.getrecursionlimit(), os.getcwd())
         self.assertEqual(before, after)
         self.assertNotIn("nki", sys.modules)
+
+    def test_names_and_signals(self):
+        before = dict(vars(builtins)), signal.getsignal(signal.SIGTERM)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            trace_file(KERNELS / "wrong.py", "disturbs_more", {"x": tensor(support.random(128, 128))})
+        self.assertEqual((dict(vars(builtins)), signal.getsignal(signal.SIGTERM)), before)
+
+    def test_names_of_tensors(self):
+        """Whatever the kernel calls a tensor, tally can read it."""
+        for name, buffer in (("../../evil", "_.._.._evil"), ("9 lives", "_9_lives"), ("mod", "mod_"), ("'", "_"), ("\n", "_"), (".", "_.")):
+            with tempfile.TemporaryDirectory(prefix="tally-nki-") as folder:
+                path = Path(folder) / "k.py"
+                path.write_text("import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                                f"    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm, name={name!r})\n"
+                                "    nisa.dma_copy(dst=out, src=x)\n    return out\n", encoding="utf-8")
+                traced = trace_file(path, "k", {"x": tensor(support.random(8, 8))})
+                self.assertEqual([entry["name"] for entry in traced.document["buffers"]], ["x", buffer])
+                self.assertEqual(race(traced), "yes")
 
     def test_same_bytes(self):
         a, b = support.random(256, 128), support.random(256, 256)

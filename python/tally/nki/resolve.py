@@ -19,7 +19,8 @@ _RESERVED = {"mod", "floordiv", "if", "and", "total", "trips"}
 def free_name(wanted):
     """A name that stands in a tile without quotes."""
     name = re.sub(r"[^A-Za-z0-9_.]", "_", wanted)
-    return name + "_" if name in _RESERVED or not (name[0].isalpha() or name[0] == "_") else name
+    name = name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+    return name + "_" if name in _RESERVED else name
 
 
 class Linear:

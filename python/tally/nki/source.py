@@ -9,18 +9,22 @@ The lines stay, and so do `break`, `continue` and `else`. This holds for the fil
 folder (`root`); other modules load as always. Loops in generators only count their turns, by
 `__tally_turn__`, since what uses a generator runs in the middle of them.
 
-Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers and
-warnings. A module from outside the folder that a kernel imports stays imported.
+Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers,
+warnings, built-in names and what signals do. A module from outside the folder that a kernel imports stays imported.
 """
 
 import ast
+import builtins
 import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import random
+import re
+import signal
 import sys
+import threading
 import tokenize
 import types
 import warnings
@@ -259,11 +263,13 @@ def guarded(offered, names, root, finder=Finder):
     modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
     environment, folder = dict(os.environ), os.getcwd()
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr()
+    names, handlers = dict(vars(builtins)), _handlers()
     hidden = [name for name in modules
               if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
     try:
         # What a kernel prints is no part of the document.
         with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
+            warnings.filterwarnings("ignore", module=re.escape(__name__.rpartition(".")[0]))  # the device has none
             for name in hidden:
                 del sys.modules[name]
             sys.modules.update(offered)
@@ -284,7 +290,21 @@ def guarded(offered, names, root, finder=Finder):
         np.random.set_state(states[1])
         sys.setrecursionlimit(states[2])
         np.seterr(**states[3])
+        for name in set(vars(builtins)) - set(names):
+            del vars(builtins)[name]
+        vars(builtins).update(names)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
         importlib.invalidate_caches()
+
+
+def _handlers():
+    """What signals do, where it can be set: only in the main thread, and only if Python has set it."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    return {number: handler for number, handler in handlers.items() if handler is not None}
 
 
 def _restore_environment(environment):

@@ -1,6 +1,7 @@
 """From a file and arguments to a kernel of tally, with inputs and expected results."""
 
 import os
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,8 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
         finally:
             places.forget()
     if tracer.recorder.operations == 0:
-        raise Refusal(f"the kernel '{function.__name__}' ran no operation", place_of_function(function))
+        raise Refusal(f"the kernel '{function.__name__}' ran no operation of 'nki.isa' or 'nki.language', so there is nothing to "
+                      "write; if what it does depends on its arguments, give others by '--arg'", place_of_function(function))
     return _result(tracer, block, function, name or function.__name__, ring, only_run, most)
 
 
@@ -186,8 +188,12 @@ def source_module(path, finder, root, kernel, recorder):
 def _find(module, kernel, path):
     found = getattr(module, kernel, None)
     if found is None:
-        names = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
-        raise Refusal(f"there is no '{kernel}' in '{path}'; its kernels are: {', '.join(names) or 'none'}")
+        kernels = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
+        functions = [key for key, value in vars(module).items()
+                     if isinstance(value, types.FunctionType) and value.__module__ == module.__name__]
+        there = (f"its kernels are: {', '.join(kernels)}" if kernels else f"its functions are: {', '.join(functions)}" if functions
+                 else "it has no function: give the file that defines the kernel")
+        raise Refusal(f"there is no '{kernel}' in '{path}'; {there}")
     function = getattr(found, "function", found)
     function = getattr(function, "function", function)
     if not hasattr(function, "__code__"):

@@ -411,3 +411,16 @@ def unbounded(x, n):
         nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
     nisa.dma_copy(dst=out, src=total)
     return out
+
+
+@nki.jit
+def scratch(x, n):
+    """Through a tensor in HBM that each iteration makes."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        between = nl.ndarray((2, 64, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+        for part in range(2):
+            rows = nl.ds(i * 128 + 64 * part, 64)
+            nisa.dma_copy(dst=between[part], src=x[rows])
+            nisa.dma_copy(dst=out[rows], src=between[part])
+    return out
