@@ -72,7 +72,7 @@ class CommandTest(unittest.TestCase):
         self.assertIn("768 are not written", run("compare", kernel, want, got)[1])
         np.save(got / "out.npy", bits[1:])
         for words, text in (((kernel, want, got), "'out' has 16320 elements in"), ((kernel, want, self.folder), "cannot read"),
-                            ((kernel, got / "no", got), "has no result of this kernel"), ((want / "out.npy", want, got), "is no kernel")):
+                            ((kernel, got / "no", got), "has no result of this kernel"), ((want / "out.npy", want, got), "cannot be read as a kernel")):
             status, out, err = run("compare", *words)
             self.assertEqual((status, out), (2, ""))
             self.assertIn(text, err)

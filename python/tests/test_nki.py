@@ -152,6 +152,14 @@ class SecondGenerationTest(KernelTest):
         self.check(traced, {})
         self.assertEqual(statement(traced, "dma_copy", 1)["writes"], ["between[0, part:1, 0:64, 0:16]"])
 
+    def test_condition_on_tensor(self):
+        """One of many numbers can only mean whether there is a tensor; the summary tells of it."""
+        x = support.random(128, 8)
+        traced = trace("second", "with_bias", x=x, bias=2 * x)
+        self.check(traced, {"out": 2 * x})
+        self.assertIn("a Python condition on the tensor 'bias' counts as true, since there is one", traced.summary.text())
+        self.check(trace("second", "with_bias", x=x), {"out": x})
+
     def test_returned_elsewhere(self):
         """What is returned and is not in HBM has no results, and that is said."""
         traced = trace("second", "returned_tile", x=support.random(128, 64))
@@ -972,7 +980,7 @@ class RefusalTest(unittest.TestCase):
                          file="wrong_dynamic", line="x[nl.ds(first, 128)]", kernel=kernel, x=support.random(512, 8), n=one(3))
 
     def test_state(self):
-        """Python's state that an iteration changes, wherever it is, though two or three of them would look alike but for numbers."""
+        """Python's state that an iteration changes, wherever it is, though iterations differ in numbers alone."""
         x = support.random(640, 8)
         for kernel, name in [
                 ("in_attribute", "'cursor.at' from 0 to 128"), ("in_local", "'i' from 0"), ("in_method", "'step.__self__.at'"), ("in_class", "'global wrong_dynamic.Cursor.made'"),

@@ -72,7 +72,7 @@ def _run(options):
     try:
         kinds = kinds_of(options.kernel)
     except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise Refusal(f"'{options.kernel}' is no kernel as JSON: {problem}") from None
+        raise Refusal(f"'{options.kernel}' cannot be read as a kernel in JSON: {problem}") from None
     names = sorted(name for name in kinds if os.path.exists(os.path.join(options.want, f"{name}.npy")))
     if not names:
         raise Refusal(f"'{options.want}' has no result of this kernel; write them by 'tally-nki --expect={options.want}'")

@@ -481,8 +481,13 @@ class View:
                "'op=nl.equal'")
 
     def __bool__(self):
-        refuse(f"a Python condition on the tensor '{self.name}': its numbers are not known before the kernel runs. Whether there is "
-               "a tensor at all is asked by 'is not None'; a condition is computed on the device")
+        """In the second generation, kernels ask so whether there is a tensor at all."""
+        if self.size == 1 or not self.memory.modern:
+            refuse(f"a Python condition on the tensor '{self.name}': its numbers are not known before the kernel runs. Whether there is "
+                   "a tensor at all is asked by 'is not None'; a condition is computed on the device")
+        self.memory.tracer.recorder.obstacle(f"a Python condition on the tensor '{self.name}' counts as true, since there is one; 'is "
+                                             "not None' says so")
+        return True
 
     def reshape(self, *shape):
         shape = tuple(int(n) for n in (shape[0] if isinstance(shape[0], (tuple, list)) else shape))
@@ -1030,8 +1035,8 @@ class Register:
 
     Python must not decide by it: the device runs the same code whatever it holds. `identity` tells what it holds
     from what any register holds that was set elsewhere, or earlier. One that is made in an iteration of a dynamic
-    loop, as its index and all that is computed from it, is gone after that: Python would take it along to the
-    next iteration, or behind the loop, and the device has one body and any number of trips.
+    loop, as its index and all that is computed from it, is gone after that. The device has one body and any number
+    of trips, but Python would take the number of this trip along.
     """
 
     __slots__ = ("_value", "known", "never_known", "name", "identity", "recorder", "home", "coordinates", "place")
@@ -1046,8 +1051,8 @@ class Register:
         if self.home is not None and self.home.ended:
             name = f" '{self.name}'" if self.name else ""
             refuse(f"the register{name} is used after the iteration of the dynamic loop over '{self.home.name}' that made it, as its "
-                   "index or from it, and the loop may run any number of times; allocate a register before the loop and set it "
-                   "in the loop with 'nisa.register_move', or compute the number from the loop's bound")
+                   "index or from it. Allocate a register before the loop and set it in the loop with 'nisa.register_move', or "
+                   "compute the number from the loop's bound")
 
     @property
     def value(self):

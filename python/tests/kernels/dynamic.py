@@ -353,7 +353,7 @@ def own_counter(x, n):
 
 @nki.jit
 def counter_in_loop(x, n, m):
-    """A register that each iteration of a dynamic loop sets anew, and counts in a `while`."""
+    """A register that each iteration of a dynamic loop sets again, and counts in a `while`."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     count, at = register_from(n), nisa.register_alloc(0)
     for i in nl.dynamic_range(count):
