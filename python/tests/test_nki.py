@@ -988,13 +988,13 @@ class RefusalTest(unittest.TestCase):
                 ("in_function", "'global wrong_dynamic.counting.at'"), ("in_iterator", "'places (its state)"),
                 ("in_iterator_of_list", "'places (its state)"), ("in_generator", "'places'"),
                 ("in_default", "'step(places=...)[0]'"), ("in_closure", "'places' from 0 elements to 1 elements"),
-                ("in_nonlocal", "'at' from 0 to 128"), ("in_while", "'state.at'"), ("in_dictionary", "'places'"),
+                ("in_nonlocal", "'at' from 0 to 128"), ("in_partial", "'body.args[1]'"), ("in_while", "'state.at'"), ("in_dictionary", "'places'"),
                 ("in_array", "'places'"), ("none_before", "'last' from None to a register"), ("window_moves", "'window'"),
-                ("by_chance", "'random numbers'")]:
+                ("registers_change_places", "'one'"), ("by_chance", "'random numbers'")]:
             for trips in (2, 3):
                 with self.subTest(kernel=kernel):
                     self.refused(f"changes Python's {name}", "from before the loop", file="wrong_dynamic", kernel=kernel, x=x, n=one(trips),
-                                 line="while left" if kernel == "in_while" else "fori_loop" if kernel in ("in_closure", "in_nonlocal")
+                                 line="while left" if kernel == "in_while" else "fori_loop" if kernel in ("in_closure", "in_nonlocal", "in_partial")
                                  else "for _ in nl.dynamic_range" if kernel != "none_before" else "for i in nl.dynamic_range")
 
     def test_registers_of_iterations(self):

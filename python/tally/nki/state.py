@@ -19,7 +19,8 @@ import sys
 import types
 import warnings
 import zlib
-from collections import deque
+from array import array
+from collections import UserDict, UserList, deque
 
 import numpy as np
 
@@ -123,7 +124,9 @@ class State:
             (".__bases__", base) for base in cls.__bases__]
 
     def _register(self, register):
-        return ("register", _GONE if register.home is not None else id(register)), ()
+        home = register.home
+        gone = home is not None and (home.ended or self.loop is not None and home is self.loop.scope)
+        return ("register", _GONE if gone else id(register)), ()
 
     def _generator(self, generator):
         frame = generator.gi_frame
@@ -165,9 +168,9 @@ def _dict(_, value):
     return ("dict", keys), [*((f"[{key!r}]", thing) for key, thing in value.items()), *more]
 
 
-def _array(_, array):
-    return ("array", array.shape, array.dtype.str, zlib.crc32(np.ascontiguousarray(array).view(np.uint8)) if (
-        array.size and array.dtype != object) else 0), ()
+def _numbers(_, numbers):
+    whole = numbers.size and numbers.dtype != object
+    return ("array", numbers.shape, numbers.dtype.str, zlib.crc32(np.ascontiguousarray(numbers).view(np.uint8)) if whole else 0), ()
 
 
 _KINDS = [
@@ -183,10 +186,11 @@ _KINDS = [
     (functools.partial, lambda _, thing: (("partial",), [("()", thing.func), (".args", thing.args), (".keywords", thing.keywords)])),
     (types.ModuleType, State._module),
     (type, State._class),
-    (types.SimpleNamespace, lambda _, thing: _instance(thing)),
+    ((types.SimpleNamespace, UserDict, UserList), lambda _, thing: _instance(thing)),
+    ((bytearray, array), lambda _, thing: (("bytes", bytes(thing)), ())),
     (types.GeneratorType, State._generator),
     (types.CellType, lambda _, cell: (("cell",), [(".cell_contents", _content(cell))])),
-    (np.ndarray, _array),
+    (np.ndarray, _numbers),
     (np.random.Generator, lambda _, thing: (("random", repr(thing.bit_generator.state)), ())),
     (random.Random, lambda _, thing: (("random", hash(thing.getstate())), ())),
     (slice, lambda _, part: (("slice",), [(".start", part.start), (".stop", part.stop), (".step", part.step)])),
@@ -243,7 +247,7 @@ def _roots(frame, functions):
     names = {*names, *code.co_cellvars, *code.co_freevars}
     variables = frame.f_locals
     yield from ((name, variables[name]) for name in variables if name in names)
-    yield from ((function.__name__, function) for function in functions)
+    yield from ((getattr(function, "__name__", "body"), function) for function in functions)
     if MARK in frame.f_globals:
         yield from _globals(frame.f_globals, code)
 

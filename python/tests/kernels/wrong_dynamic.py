@@ -1,5 +1,6 @@
 """Kernels with registers and dynamic loops that cannot be traced, each for a reason of its own."""
 
+import functools
 import itertools
 import random
 import types
@@ -249,6 +250,16 @@ def in_closure(x, n):
     nl.fori_loop(0, register_from(n), step)
 
 
+def step_of(x, places, _):
+    fill(x, places[0])
+    places[0] += 128
+
+
+@nki.jit
+def in_partial(x, n):
+    nl.fori_loop(0, register_from(n), functools.partial(step_of, x, bytearray(1)))
+
+
 @nki.jit
 def in_nonlocal(x, n):
     at = 0
@@ -300,6 +311,17 @@ def window_moves(x, n):
     for _ in nl.dynamic_range(register_from(n)):
         nisa.dma_copy(dst=window, src=x[512:640])
         window = x.ap([[8, 128], [1, 8]], offset=window.offset + 1024)
+
+
+@nki.jit
+def registers_change_places(x, n):
+    """In an inner loop, those of an iteration of the outer one."""
+    count = register_from(n)
+    for _ in nl.dynamic_range(count):
+        one, other = nisa.register_alloc(0), nisa.register_alloc(128)
+        for _ in nl.dynamic_range(count):
+            fill(x, one)
+            one, other = other, one
 
 
 @nki.jit
