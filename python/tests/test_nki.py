@@ -720,6 +720,16 @@ class DynamicTest(KernelTest):
                     found[statement["loop"]] = statement["trips"]["max"]
         return found
 
+    def test_reshaped(self):
+        """The same elements in another shape are the same state, if a third iteration shows that none minds."""
+        x = support.random(512, 16)
+        traced = trace("dynamic", "reshaped", x=x, n=one(3))
+        self.check(traced, {})
+        self.other_trips("reshaped", traced, (0, 1, 4), x=x)
+        with self.assertRaises(Refusal) as raised:
+            trace("dynamic", "reshaped", x=x, n=one(2))
+        self.assertIn("at least 3 times", str(raised.exception))
+
     def test_falling(self):
         x = support.random(1024, 16)
         traced = trace("dynamic", "falling", x=x, n=one(3))

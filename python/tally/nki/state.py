@@ -25,7 +25,7 @@ from collections import UserDict, UserList, deque
 import numpy as np
 
 from .elements import Element
-from .values import DynamicSlice, Grid, Mask, Register, View
+from .values import DynamicSlice, Grid, Mask, Register, View, merged
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(Ellipsis), np.generic, Element, enum.Enum)
 _GONE = "gone"
@@ -40,6 +40,7 @@ class State:
 
     def __init__(self, frame, functions=(), without=(), loop=None):
         self.parts, self.loop, self.opaque = {}, loop, False
+        self.shapes = {}  # of views, of which the parts say only the elements
         self._seen, self._kept = set(), []  # what is kept alive has an id of its own
         self._pending = deque((name, value) for name, value in _roots(frame, functions) if name not in without)
         numbers = np.random.get_state()
@@ -54,6 +55,10 @@ class State:
             if now != part and not (now[0] == part[0] and now[1] == _GONE):
                 return f"'{name}'" + (f" from {_words(part)} to {_words(now)}" if _words(part) != _words(now) else "")
         return None
+
+    def reshapes(self, later):
+        """Whether the same elements have another shape later."""
+        return any(later.shapes.get(part, shapes) != shapes for part, shapes in self.shapes.items())
 
     def _take(self, name, value):
         if isinstance(value, _PLAIN):
@@ -83,8 +88,11 @@ class State:
             self._note(name, value, ("other", type(value).__name__), [("()", wrapped)] if wrapped is not None else ())
 
     def _view(self, view):
-        return (("view", _GONE) if self._is_gone(view.memory) else
-                ("view", id(view.memory), view.offset, view.shape, view.strides, view.unknown)), ()
+        if self._is_gone(view.memory):
+            return ("view", _GONE), ()
+        part = "view", id(view.memory), view.offset, merged(view.shape, view.strides), view.unknown
+        self.shapes.setdefault(part, set()).add(view.shape)
+        return part, ()
 
     def _is_gone(self, memory):
         """Whether it was made in an iteration of a dynamic loop that is over, or is about to be."""

@@ -679,9 +679,14 @@ _TURNED = {"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "d
 _VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
 
 
+def merged(shape, strides):
+    """The same elements in the same order, with as few axes as there can be."""
+    return tuple(_merged([(n, s) for n, s in zip(shape, strides) if n != 1]))
+
+
 def reshaped(shape, strides, wanted):
     """The strides with which the pattern has the wanted shape, or None."""
-    have = _merged([(n, s) for n, s in zip(shape, strides) if n != 1])
+    have = list(merged(shape, strides))
     result, left, stride = [], 1, 1
     for extent in reversed(wanted):
         if extent == 1:

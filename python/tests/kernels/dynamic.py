@@ -388,6 +388,25 @@ def names_again(x, n):
     return out
 
 
+class Kept:
+    """What iterations hand on."""
+
+    def __init__(self, tile):
+        self.tile = tile
+
+
+@nki.jit
+def reshaped(x, n):
+    """Each iteration leaves a tensor in another shape than the first one has found it in."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = Kept(nl.ndarray((128, 2, x.shape[1] // 2), dtype=x.dtype, buffer=nl.sbuf))
+    for i in nl.dynamic_range(register_from(n)):
+        kept.tile = kept.tile.reshape((128, x.shape[1]))
+        nisa.dma_copy(dst=kept.tile, src=x[nl.ds(i * 128, 128)])
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128)], src=kept.tile)
+    return out
+
+
 @nki.jit
 def falling(x, n):
     """An address that falls."""
