@@ -36,6 +36,7 @@ struct FuzzCommand {
   bool sabotage = false;
   bool pairs = false;    ///< mixed cases, and which features met in them
   bool allPairs = false; ///< ... all of them that can
+  bool print = false;    ///< only the kernel of the seed
   uint64_t seed = 1;
   std::optional<uint64_t> count;
   double minutes = 0;
@@ -50,6 +51,7 @@ private:
   int runKernels() const;
   int runMutants() const;
   int runThreads() const;
+  int printKernel() const;
 };
 
 /// Time, number, or both; if neither is given, a number that takes some seconds.
@@ -179,7 +181,19 @@ int FuzzCommand::runThreads() const {
   return verdict(report.findings.empty(), report.counts.runs);
 }
 
+int FuzzCommand::printKernel() const {
+  fuzz::Case drawn = threads ? fuzz::threadCase(seed)
+                     : pairs ? fuzz::mixedCase(seed)
+                             : fuzz::plainCase(seed);
+  std::vector<LoadedKernel> kernels;
+  kernels.push_back({drawn.kernel, std::nullopt, false, {}});
+  return writeOutput("-", moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
+}
+
 int FuzzCommand::run() const {
+  if (print) {
+    return printKernel();
+  }
   return mutants ? runMutants() : threads ? runThreads() : runKernels();
 }
 
@@ -198,6 +212,7 @@ void FuzzCommand::declareOn(CLI::App &app) {
         "go on until all possible pairs have met, at most twenty times as long as --minutes; if "
         "one "
         "has not, the answer is no"},
+       {"--print", print, "only print the kernel of the seed, as it is drawn"},
        {"--seed", seed, "seed of the first kernel", integerIn(0)},
        {"--count", count,
         "how many kernels (1000, with --threads 2000), or with --mutants how many mutants (10000), "
@@ -211,6 +226,9 @@ void FuzzCommand::declareOn(CLI::App &app) {
   goesNotWith(app, {"--pairs", "--format"}, "--threads");
   goesNotWith(app, {"--sabotage"}, "--all-pairs");
   goesWith(app, {"--all-pairs"}, "--pairs");
+  goesNotWith(
+      app, {"--mutants", "--sabotage", "--all-pairs", "--count", "--minutes", "--jobs", "--format"},
+      "--print");
 }
 
 } // namespace
