@@ -477,6 +477,7 @@ verb_fuzz() {
   if build_tree release; then
     minutes=$(awk "BEGIN { print $seconds / 60 }")
     check_one "fuzz kernels" "$tally-fuzz" --seed="$seed" --minutes="$minutes" --jobs="$jobs"
+    check_one "fuzz threads" "$tally-fuzz" --threads --seed="$seed" --jobs="$jobs"
     pairs_tests "fuzz pairs" --all-pairs --seed="$seed" --minutes="$minutes"
     check_one "fuzz mutants" "$tally-fuzz" --mutants --seed="$seed" --jobs="$jobs"
     matrix_tests "fuzz matrix" --full --seed="$seed"

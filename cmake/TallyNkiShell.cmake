@@ -19,5 +19,6 @@ endfunction()
 
 tally_nki_file("${manual}/tally-nki.1" --manual)
 tally_nki_file("${manual}/tally-nki-corpus.1" corpus --manual)
+tally_nki_file("${manual}/tally-nki-compare.1" compare --manual)
 tally_nki_file("${share}/bash-completion/completions/tally-nki" --completion=bash)
 tally_nki_file("${share}/zsh/site-functions/_tally-nki" --completion=zsh)

@@ -323,6 +323,45 @@ Case plainCase(uint64_t seed) {
   return drawn;
 }
 
+/// Every third machine has small counters, which long loops and heavy queues fill:
+/// so counters are reset.
+Case threadCase(uint64_t seed) {
+  Random random(seed ^ caseStream);
+  Case drawn;
+  Machine &machine = drawn.machine;
+  bool isSmall = seed % 3 == 0;
+  machine.counterBits = !isSmall ? 32 : random.percent(60) ? 8 : 16;
+  machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
+  machine.waitCompare = random.percent(50) ? WaitCompare::Signed : WaitCompare::Unsigned;
+  if (random.percent(20)) {
+    machine.semaphores = random.in({3, 8});
+  }
+  drawn.how.fold = random.percent(80);
+  drawn.how.licm = random.percent(80);
+  drawn.how.cse = random.percent(80);
+  drawn.how.participants = random.percent(30) ? Participants::All : Participants::Work;
+  drawn.how.overflow = Overflow::Reset;
+  RandomKernelOptions options;
+  options.tiles = Tiles::Computed;
+  options.dependences = {0, 0};
+  options.engines = {2, 4};
+  options.instructions = {2, 6}; // to find dependences takes long
+  options.maxDepth = random.percent(70) ? 2 : 3;
+  options.trips = {seed % 4 == 0 ? 0u : 1u, 4};
+  options.constantPercent = seed % 5 == 0 ? 100 : 40;
+  options.ifPercent = seed % 5 == 0 ? 0 : 20;
+  options.formulaPercent = seed % 7 == 2 ? 40 : 0;
+  options.regionPercent = seed % 6 == 1 ? 40 : 0;
+  options.unrollPercent = options.regionPercent;
+  options.splitPercent = random.percent(15) ? 50 : 0;
+  options.longPercent = random.percent(40) ? 40 : 0;
+  options.longTrips = {20, 60};
+  options.heavyPercent = isSmall ? 50 : 0;
+  options.heavyWeight = {4, 40};
+  drawn.kernel = randomKernel(seed, options);
+  return drawn;
+}
+
 std::optional<Kernel> finishedKernel(const Case &drawn, std::string &reason) {
   Kernel kernel = onMachine(drawn.kernel, drawn.machine);
   if (!asksForDeps(kernel)) {

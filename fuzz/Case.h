@@ -1,11 +1,12 @@
 //===- Case.h - A kernel, a machine, and how code is made -----------------===//
 //
-// What a campaign looks at. One seed draws all of it, in one of two ways:
+// What a campaign looks at. One seed draws all of it, in one of three ways:
 //
 //   plain    on the generic machine, with other arithmetic now and then: what a strategy does not
 //            refuse by its nature, it has to do
 //   mixed    every feature of kernels with every feature of machines and options (Features.h
 //            counts which met), so that much is refused
+//   threads  kernels that compute whole numbers, on machines that threads can be
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +38,7 @@ struct Case {
 /// The cases that a seed stands for.
 Case plainCase(uint64_t seed);
 Case mixedCase(uint64_t seed);
+Case threadCase(uint64_t seed);
 
 /// The kernel of the plain case.
 Kernel kernelOfSeed(uint64_t seed);

@@ -8,6 +8,8 @@
 
 #include "RandomKernel.h"
 
+#include "RandomComputes.h"
+
 #include "tally/Model/Place.h"
 #include "tally/Model/RunNumbers.h"
 
@@ -56,8 +58,11 @@ public:
 
   void grow() {
     addQueues();
-    if (options.tiles != Tiles::None) {
-      tiles.emplace(builder, seed ^ TileStream, options.tiles, options.formulaPercent != 0);
+    bool ties = options.formulaPercent != 0;
+    if (options.tiles == Tiles::Computed) {
+      tiles = std::make_unique<ComputesDrawer>(builder, seed ^ TileStream);
+    } else if (options.tiles != Tiles::None) {
+      tiles = std::make_unique<TileDrawer>(builder, seed ^ TileStream, options.tiles, ties);
     }
     wanted = random.in(options.instructions);
     while (numInstrs < wanted) {
@@ -230,7 +235,7 @@ private:
   uint64_t seed;
   const RandomKernelOptions &options;
   Random random;
-  std::optional<TileDrawer> tiles;
+  std::unique_ptr<TileDrawer> tiles;
   std::vector<QueueId> queues;
   std::vector<LoopId> current{rootLoop}; ///< loops around, outermost first
   uint32_t wanted = 0;

@@ -12,7 +12,9 @@ namespace tally::fuzz {
 
 TileDrawer::TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles, bool ties)
     : builder(builder), random(seed), mayLeave(tiles == Tiles::MayLeave), ties(ties) {
-  addBuffers();
+  if (tiles != Tiles::Computed) {
+    addBuffers();
+  }
 }
 
 void TileDrawer::addBuffers() {

@@ -28,6 +28,7 @@ enum class Tiles : uint8_t {
   None,
   Inside,   ///< their buffers
   MayLeave, ///< their buffers: then kernels are not legal
+  Computed, ///< inside, always equally large, and instructions say what they compute
 };
 
 /// Draws buffers, then tiles for one instruction after the other.
@@ -37,10 +38,12 @@ public:
   /// `ties`: tiles name the values `$t` and `$s` of trips, too.
   TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles, bool ties = false);
 
-  /// One or two tiles for the instruction that was added last.
-  void draw(InstrId instr);
+  virtual ~TileDrawer() = default;
 
-private:
+  /// One or two tiles for the instruction that was added last.
+  virtual void draw(InstrId instr);
+
+protected:
   /// An expression and the values that it may have; `unbounded` where there is no limit.
   struct Term {
     std::string text;

@@ -22,7 +22,9 @@ config.environment["TALLY_MACHINES"] = os.path.join(config.tally_source_dir, "ma
 
 config.substitutions.append(("%programs", config.tally_tools_dir))
 config.substitutions.append(("%plugin", config.tally_plugin))
-config.substitutions.append(("%python", config.python))
+# What chooses a version of Python takes longer than most of what it starts.
+python = subprocess.check_output([config.python, "-c", "import sys; print(sys.executable)"], text=True)
+config.substitutions.append(("%python", python.strip()))
 reference = "%s %s/utils/numpy-reference.py" % (config.numpy_python, config.tally_source_dir)
 config.substitutions.append(("%numpy_reference", reference))
 config.substitutions.append(("%numpy", config.numpy_python))

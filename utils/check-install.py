@@ -94,7 +94,7 @@ class Installed:
                   'COMP_CWORD=3; _tally; echo ${COMPREPLY[@]}')
         self.expect(["/bin/bash", "-c", script], "trn1 trn2")
         for file in ["man/man1/tally.1", "man/man1/tally-machine-check.1", "zsh/site-functions/_tally",
-                     "man/man1/tally-nki.1", "man/man1/tally-nki-corpus.1", "zsh/site-functions/_tally-nki",
+                     "man/man1/tally-nki.1", "man/man1/tally-nki-compare.1", "man/man1/tally-nki-corpus.1", "zsh/site-functions/_tally-nki",
                      "bash-completion/completions/tally-nki", "tally/editors/vscode/package.json"]:
             if not (share / file).is_file():
                 raise Failure(f"there is no '{share / file}'")

@@ -10,6 +10,7 @@
 #define TALLY_LIB_EXEC_COUNTERS_H
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -20,12 +21,27 @@ namespace tally::exec::runtime {
 // Counters
 //===----------------------------------------------------------------------===//
 
-/// Spins for a while, as what is waited for is mostly near; then lets other threads run.
+/// Whether there are more threads than cores: then a thread that waits takes the time of those that
+/// it waits for.
+inline std::atomic<bool> isCrowded{false};
+
+/// Says how many threads there will be.
+inline void expectThreads(size_t number) {
+  isCrowded.store(number > std::thread::hardware_concurrency(), std::memory_order_relaxed);
+}
+
+/// Spins for a while, as what is waited for is mostly near; then lets other threads run, and, where
+/// cores are few, sleeps.
 class Patience {
 public:
   void wait() {
-    if (++spins > longest) {
+    if (spins < spinning) {
+      ++spins;
+    } else if (yields < yielding || !isCrowded.load(std::memory_order_relaxed)) {
+      yields += yields < yielding;
       std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
 
@@ -37,30 +53,55 @@ public:
   }
 
 private:
-  static constexpr int longest = 200;
+  static constexpr int spinning = 200;
+  static constexpr int yielding = 20;
   int spins = 0;
+  int yields = 0;
 };
 
 /// A semaphore, on a cache line of its own. Code that has seen a raise sees all that was done
 /// before it: by acquire and release on this counter alone, without fences.
 class alignas(64) Counter {
 public:
-  /// Blocks until the low `mask` bits are at least the threshold. With their highest bit in `flip`,
-  /// both are compared with a sign.
+  constexpr explicit Counter(uint32_t first = 0) : value(first) {}
+
+  /// Blocks until the low `mask` bits of what was added to `first` are at least the threshold. With
+  /// their highest bit in `flip`, both are compared with a sign.
   template <typename Waiter = Patience>
-  void wait(uint32_t threshold, uint32_t mask = UINT32_MAX, uint32_t flip = 0) const {
-    Waiter::until([&] { return ((now() & mask) ^ flip) >= (threshold ^ flip); });
+  void wait(uint32_t threshold, uint32_t mask = UINT32_MAX, uint32_t flip = 0,
+            uint32_t first = 0) const {
+    Waiter::until([&] { return (((now() - first) & mask) ^ flip) >= (threshold ^ flip); });
   }
 
   uint32_t now() const { return value.load(std::memory_order_acquire); }
 
   void raise(uint32_t amount) { value.fetch_add(amount, std::memory_order_release); }
 
-  void reset() { value.store(0, std::memory_order_release); }
+  void reset(uint32_t first = 0) { value.store(first, std::memory_order_release); }
 
 private:
-  std::atomic<uint32_t> value{0};
+  std::atomic<uint32_t> value;
 };
+
+//===----------------------------------------------------------------------===//
+// Pauses
+//===----------------------------------------------------------------------===//
+
+/// Now and then lets other threads run, or waits until they have: another order of what threads do
+/// in each run. It orders nothing.
+inline void pause() {
+  static std::atomic<uint64_t> number{0};
+  thread_local uint64_t draws =
+      number.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed) ^
+      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  draws = draws * 6364136223846793005 + 1442695040888963407;
+  uint64_t draw = draws >> 60;
+  if (draw == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(1));
+  } else if (draw < 8) {
+    std::this_thread::yield();
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Queues

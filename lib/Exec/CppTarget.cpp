@@ -493,6 +493,10 @@ void CppTarget::endInstr() {
   close();
 }
 
+void CppTarget::pause() {
+  line("tally::pause();");
+}
+
 std::string CppTarget::callText(InstrId id, const std::vector<std::string> &counts) const {
   if (!subject.effects[id]) {
     return {};
@@ -699,10 +703,24 @@ Value CppTarget::isNotZero(Value word) {
 }
 
 void CppTarget::wait(SemaId semaphore, Value threshold) {
-  bool isPlain = subject.wordMask() == UINT32_MAX && subject.waitFlip() == 0;
-  line(fmt::format("{}.wait({}{});", semaNames[semaphore], of(threshold).text,
-                   isPlain ? ""
-                           : fmt::format(", {}U, {}U", subject.wordMask(), subject.waitFlip())));
+  std::vector<uint32_t> rules{subject.wordMask(), subject.waitFlip(), subject.options.firstCount};
+  for (uint32_t usual : {0U, 0U, UINT32_MAX}) { // from the last one
+    if (rules.back() != usual) {
+      break;
+    }
+    rules.pop_back();
+  }
+  std::string text;
+  for (uint32_t rule : rules) {
+    text += fmt::format(", {}U", rule);
+  }
+  line(fmt::format("{}.wait({}{});", semaNames[semaphore], of(threshold).text, text));
+}
+
+/// Empty where it is 0.
+std::string CppTarget::firstCountText() const {
+  uint32_t first = subject.options.firstCount;
+  return first == 0 ? "" : fmt::format("{}U", first);
 }
 
 void CppTarget::raise(SemaId semaphore, uint32_t amount) {
@@ -711,7 +729,7 @@ void CppTarget::raise(SemaId semaphore, uint32_t amount) {
 
 void CppTarget::reset(SemaId first, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    line(fmt::format("{}.reset();", semaNames[SemaId(first.value + i)]));
+    line(fmt::format("{}.reset({});", semaNames[SemaId(first.value + i)], firstCountText()));
   }
 }
 
@@ -742,7 +760,8 @@ std::string CppTarget::declarations() const {
         array.format ? std::string(toString(*array.format)) : array.note);
   }
   for (SemaId id : subject.code.semaphores.ids()) {
-    put(fmt::format("tally::Counter {}", semaNames[id]));
+    std::string first = firstCountText();
+    put(fmt::format("tally::Counter {}{}", semaNames[id], first.empty() ? "" : "{" + first + "}"));
   }
   for (QueueId id : kernel.queues.ids()) {
     if (subject.hasThread(id)) {
@@ -803,6 +822,14 @@ std::string CppTarget::startFunction() const {
   for (size_t i = kernel.buffers.size(); i < arrays.size(); ++i) {
     const Array &array = arrays[Memory(static_cast<uint32_t>(i))];
     put(fmt::format("program.addRoom({}, {})", array.name, array.size));
+  }
+  for (const std::string &name : semaNames) {
+    put(fmt::format("program.addCounter({}, {})", name, subject.options.firstCount));
+  }
+  for (QueueId id : kernel.queues.ids()) {
+    if (subject.hasThread(id)) {
+      put(fmt::format("program.addQueue({})", queueNames[id]));
+    }
   }
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];

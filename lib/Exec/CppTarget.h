@@ -70,6 +70,7 @@ public:
 
   void beginInstr(InstrId id, std::span<const Count> counts) override;
   void endInstr() override;
+  void pause() override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
   void beginLoop(LoopId loop, Value trips) override;
@@ -130,6 +131,7 @@ private:
   std::string argumentText(const Argument &argument) const;
   std::string argumentsText(std::span<const Argument> arguments) const;
   std::string nameOf(const Count &count) const;
+  std::string firstCountText() const;
   std::string raised(SemaId signal, uint32_t amount) const;
   std::string callText(InstrId id, const std::vector<std::string> &counts) const;
   void serve(QueueId queue);

@@ -69,9 +69,9 @@ constexpr const char *unfused = R"(
 } // namespace exec
 
 std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const Machine &machine,
-                                   Diagnostics &diagnostics) {
+                                   Diagnostics &diagnostics, const ProgramOptions &options) {
   using namespace exec;
-  std::optional<Subject> subject = prepare(kernel, code, machine, diagnostics);
+  std::optional<Subject> subject = prepare(kernel, code, machine, diagnostics, options);
   if (!subject) {
     return std::nullopt;
   }

@@ -75,6 +75,9 @@ public:
 
   void write() {
     target.beginInstr(id, subject.counts[id]);
+    if (subject.options.pauses) {
+      target.pause();
+    }
     zero = target.index(0);
     placeTiles(effect.reads, effect.readShapes, "r", reads);
     placeTiles(effect.writes, effect.writeShapes, "w", writes);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -214,6 +215,17 @@ public:
     rooms.push_back([&elements, size] { elements.assign(size, 0); });
   }
 
+  void addCounter(Counter &counter, uint32_t first) {
+    resets.push_back([&counter, first] { counter.reset(first); });
+  }
+
+  template <typename AnyQueue> void addQueue(AnyQueue &queue) {
+    resets.push_back([&queue] {
+      queue.~AnyQueue();
+      new (&queue) AnyQueue();
+    });
+  }
+
   void addTrips(Trips &each) { trips.push_back(&each); }
 
   void addValue(RunValue &value) { values.push_back(&value); }
@@ -221,15 +233,9 @@ public:
   void addThread(void (*function)()) { functions.push_back(function); }
 
   int run(int argc, char **argv, uint64_t &seed) {
-    for (int i = 1; i < argc; ++i) {
-      readArgument(argv[i], seed);
-    }
     try {
-      for (const std::function<void()> &make : rooms) {
-        make();
-      }
-      readFiles();
-      runThreads();
+      prepare(argc, argv, seed);
+      runAll();
     } catch (const std::bad_alloc &) {
       fail("out of memory");
     } catch (const std::system_error &error) {
@@ -243,7 +249,67 @@ public:
     return 0;
   }
 
+protected:
+  /// Until threads can run.
+  void prepare(int argc, char **argv, uint64_t &seed) {
+    for (int i = 1; i < argc; ++i) {
+      readArgument(argv[i], seed);
+    }
+    for (const std::function<void()> &make : rooms) {
+      make();
+    }
+    readFiles();
+    for (size_t i = 0; repeat != 1 && i < files.size(); ++i) {
+      const char *bytes = static_cast<const char *>(files[i].bytes);
+      first.emplace_back(bytes, bytes + files[i].numBytes);
+    }
+  }
+
+  /// As it was after prepare(), if it runs several times.
+  void restore() {
+    for (size_t i = 0; i < files.size(); ++i) {
+      std::copy(first[i].begin(), first[i].end(), static_cast<char *>(files[i].bytes));
+    }
+    for (const std::function<void()> &reset : resets) {
+      reset();
+    }
+  }
+
+  void runThreads() {
+    expectThreads(functions.size());
+    std::vector<std::thread> threads;
+    for (void (*function)() : functions) {
+      threads.emplace_back(function);
+    }
+    for (std::thread &thread : threads) {
+      thread.join();
+    }
+  }
+
+  std::vector<BufferFile> files;
+  std::vector<void (*)()> functions;
+  uint64_t repeat = 1;
+
 private:
+  /// With --repeat, prints how long runs took.
+  void runAll() {
+    std::vector<double> times;
+    for (uint64_t i = 0; i < repeat; ++i) {
+      if (i != 0) {
+        restore();
+      }
+      auto begin = std::chrono::steady_clock::now();
+      runThreads();
+      std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+      times.push_back(time.count());
+    }
+    std::sort(times.begin(), times.end());
+    if (repeat != 1) {
+      std::printf("%zu runs: median %.3f ms, least %.3f ms, most %.3f ms\n", times.size(),
+                  times[times.size() / 2], times.front(), times.back());
+    }
+  }
+
   void readArgument(const std::string &argument, uint64_t &seed) {
     size_t equals = argument.find('=');
     std::string option = argument.substr(0, equals);
@@ -254,11 +320,14 @@ private:
       outputs = value;
     } else if (option == "--guards") {
       seed = numberFrom(value);
+    } else if (option == "--repeat") {
+      repeat = std::max<uint64_t>(numberFrom(value), 1);
     } else if (option == "--trips") {
       readTrips(value);
     } else {
       fail("unknown argument '" + argument +
-           "'; there are --inputs=FOLDER, --outputs=FOLDER, --trips=NAME=N and --guards=SEED");
+           "'; there are --inputs=FOLDER, --outputs=FOLDER, --trips=NAME=N, --guards=SEED and "
+           "--repeat=N");
     }
   }
 
@@ -336,21 +405,10 @@ private:
     }
   }
 
-  void runThreads() {
-    std::vector<std::thread> threads;
-    for (void (*function)() : functions) {
-      threads.emplace_back(function);
-    }
-    for (std::thread &thread : threads) {
-      thread.join();
-    }
-  }
-
-  std::vector<std::function<void()>> rooms;
-  std::vector<BufferFile> files;
+  std::vector<std::function<void()>> rooms, resets;
+  std::vector<std::vector<char>> first; ///< what files held
   std::vector<Trips *> trips;
   std::vector<RunValue *> values;
-  std::vector<void (*)()> functions;
   std::string inputs, outputs;
 };
 

@@ -26,10 +26,11 @@ namespace {
 class Preparation {
 public:
   Preparation(const Kernel &kernel, const Code &code, const Machine &machine,
-              Diagnostics &diagnostics)
+              const ProgramOptions &options, Diagnostics &diagnostics)
       : kernel(kernel), diagnostics(diagnostics), subject{.kernel = kernel,
                                                           .code = code,
                                                           .machine = machine,
+                                                          .options = options,
                                                           .values = {},
                                                           .formats = {},
                                                           .effects = {},
@@ -267,8 +268,8 @@ LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth) {
 }
 
 std::optional<Subject> prepare(const Kernel &kernel, const Code &code, const Machine &machine,
-                               Diagnostics &diagnostics) {
-  return Preparation(kernel, code, machine, diagnostics).run();
+                               Diagnostics &diagnostics, const ProgramOptions &options) {
+  return Preparation(kernel, code, machine, options, diagnostics).run();
 }
 
 } // namespace tally::exec

@@ -12,6 +12,8 @@
 
 #include "../Data/EffectTable.h"
 
+#include "tally/Exec/ProgramOptions.h"
+
 namespace tally::exec {
 
 using data::Effect;
@@ -36,6 +38,7 @@ struct Subject {
   const Kernel &kernel;
   const Code &code;
   Machine machine;
+  ProgramOptions options;
   std::vector<int64_t> values; ///< of the kernel, to read tiles with; none of them shows
   IdVector<BufferId, Format> formats;
   IdVector<InstrId, std::optional<Effect>> effects; ///< none: it does nothing
@@ -76,7 +79,7 @@ LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth);
 
 /// None, with the reasons reported, if it cannot be executed.
 std::optional<Subject> prepare(const Kernel &kernel, const Code &code, const Machine &machine,
-                               Diagnostics &diagnostics);
+                               Diagnostics &diagnostics, const ProgramOptions &options = {});
 
 } // namespace tally::exec
 

@@ -117,6 +117,8 @@ public:
 
   virtual void beginInstr(InstrId id, std::span<const Count> counts) = 0;
   virtual void endInstr() = 0;
+  /// Lets other threads run, perhaps.
+  virtual void pause() = 0;
 
   /// `isCounted`: loops and branches whose entries some tile asks for.
   virtual void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) = 0;

@@ -53,8 +53,8 @@ int32_t nearestIn(uint32_t to, uint32_t from, int32_t whole) {
 // Threads
 //===----------------------------------------------------------------------===//
 
-void waitFor(uint32_t semaphore, uint32_t threshold, uint32_t mask, uint32_t flip) {
-  current->waitFor(SemaId(semaphore), threshold, mask, flip);
+void waitFor(uint32_t semaphore, uint32_t threshold, uint32_t mask, uint32_t flip, uint32_t first) {
+  current->waitFor(SemaId(semaphore), threshold, mask, flip, first);
 }
 
 void leave() {
@@ -147,6 +147,7 @@ const Entry entries[] = {
     {"outside", addressOf(outside)},
     {"trips", addressOf(tripsAt)},
     {"wait", addressOf(waitFor)},
+    {"pause", addressOf(exec::runtime::pause)},
     {"leave", addressOf(leave)},
     {"push", addressOf(push)},
     {"next", addressOf(next)},

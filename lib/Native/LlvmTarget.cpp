@@ -527,6 +527,10 @@ void LlvmTarget::endInstr() {
   builder.CreateRetVoid();
 }
 
+void LlvmTarget::pause() {
+  callLibrary("pause", nothing_, {});
+}
+
 void LlvmTarget::callInstr(InstrId id, llvm::ArrayRef<llvm::Value *> arguments) {
   if (instrs[id] != nullptr) { // otherwise it does nothing
     builder.CreateCall(instrs[id], arguments);
@@ -767,12 +771,16 @@ void LlvmTarget::wait(SemaId semaphore, Value threshold) {
   llvm::Value *flip = builder.getInt32(subject.waitFlip());
   llvm::LoadInst *now = builder.CreateLoad(whole_, semas[semaphore]);
   now->setAtomic(llvm::AtomicOrdering::Acquire);
-  llvm::Value *value = builder.CreateXor(builder.CreateAnd(now, mask), flip);
+  uint32_t first = subject.options.firstCount;
+  llvm::Value *added = first == 0 ? now : builder.CreateSub(now, builder.getInt32(first));
+  llvm::Value *value = builder.CreateXor(builder.CreateAnd(added, mask), flip);
   llvm::Value *least = builder.CreateXor(of(threshold), flip);
   llvm::BasicBlock *late = block("wait"), *goOn = block("reached");
   builder.CreateCondBr(builder.CreateICmpUGE(value, least), goOn, late);
   builder.SetInsertPoint(late);
-  callLibrary("wait", nothing_, {builder.getInt32(semaphore.value), of(threshold), mask, flip});
+  callLibrary("wait", nothing_,
+              {builder.getInt32(semaphore.value), of(threshold), mask, flip,
+               builder.getInt32(subject.options.firstCount)});
   builder.CreateBr(goOn);
   builder.SetInsertPoint(goOn);
 }
@@ -784,8 +792,8 @@ void LlvmTarget::raise(SemaId semaphore, uint32_t amount) {
 
 void LlvmTarget::reset(SemaId first, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    llvm::StoreInst *store =
-        builder.CreateStore(builder.getInt32(0), semas[SemaId(first.value + i)]);
+    llvm::StoreInst *store = builder.CreateStore(builder.getInt32(subject.options.firstCount),
+                                                 semas[SemaId(first.value + i)]);
     store->setAtomic(llvm::AtomicOrdering::Release);
   }
 }

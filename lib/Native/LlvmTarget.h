@@ -102,6 +102,7 @@ public:
 
   void beginInstr(InstrId id, std::span<const Count> counts) override;
   void endInstr() override;
+  void pause() override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
   void beginLoop(LoopId loop, Value trips) override;

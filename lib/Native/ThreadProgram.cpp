@@ -26,6 +26,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <numeric>
 
@@ -82,8 +83,11 @@ public:
 
   /// Why it could not be compiled; empty: it is.
   std::string compile() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
+    static std::once_flag once; // several programs may be made at the same time
+    std::call_once(once, [] {
+      llvm::InitializeNativeTarget();
+      llvm::InitializeNativeTargetAsmPrinter();
+    });
     auto context = std::make_unique<llvm::LLVMContext>();
     LlvmTarget target(subject, *context);
     std::unique_ptr<llvm::Module> module = writeModule(subject, target);
@@ -302,7 +306,8 @@ private:
     for (const std::unique_ptr<Worker> &worker : workers) {
       if (!worker->hasEnded() && worker->blockedOn != Blocker::Work) {
         SemaId semaphore = worker->semaphore();
-        uint32_t value = semaphore.valid() ? shared.counters[semaphore.value].now() : 0;
+        uint32_t value =
+            semaphore.valid() ? shared.counters[semaphore.value].now() - shared.firstCount : 0;
         result.stuck.push_back({worker->name, semaphore, value, worker->threshold()});
       }
     }
@@ -333,8 +338,9 @@ ThreadProgram::ThreadProgram(std::unique_ptr<Parts> parts) : parts(std::move(par
 ThreadProgram::~ThreadProgram() = default;
 
 std::unique_ptr<ThreadProgram> ThreadProgram::of(const Kernel &kernel, const Code &code,
-                                                 const Machine &machine, Diagnostics &diagnostics) {
-  std::optional<Subject> subject = exec::prepare(kernel, code, machine, diagnostics);
+                                                 const Machine &machine, Diagnostics &diagnostics,
+                                                 const ProgramOptions &options) {
+  std::optional<Subject> subject = exec::prepare(kernel, code, machine, diagnostics, options);
   if (!subject) {
     return nullptr;
   }
@@ -421,7 +427,7 @@ std::optional<size_t> ThreadProgram::firstDifference(BufferId id,
 
 ThreadRun ThreadProgram::run(const Bindings &bindings, const StopFlag *stop) {
   for (Counter &counter : parts->counters) {
-    counter.reset();
+    counter.reset(parts->subject.options.firstCount);
   }
   for (std::unique_ptr<TaskQueue> &queue : parts->queues) {
     if (queue) {
@@ -431,17 +437,22 @@ ThreadRun ThreadProgram::run(const Bindings &bindings, const StopFlag *stop) {
   }
   std::ranges::copy(bindings.values(), parts->values.begin());
   parts->stopped.store(0);
-  Shared shared(parts->counters, bindings, parts->stopped);
+  Shared shared(parts->counters, parts->subject.options.firstCount, bindings, parts->stopped);
+  exec::runtime::expectThreads(parts->threads.size());
   Crew crew(shared);
   for (const Parts::Thread &thread : parts->threads) {
     crew.add(thread.name, thread.engine, thread.code);
   }
-  return crew.run(stop);
+  ThreadRun result = crew.run(stop);
+  for (const Counter &counter : parts->counters) {
+    result.counts.push(counter.now() - parts->subject.options.firstCount);
+  }
+  return result;
 }
 
 std::optional<std::string> emitLlvm(const Kernel &kernel, const Code &code, const Machine &machine,
-                                    Diagnostics &diagnostics) {
-  std::optional<Subject> subject = exec::prepare(kernel, code, machine, diagnostics);
+                                    Diagnostics &diagnostics, const ProgramOptions &options) {
+  std::optional<Subject> subject = exec::prepare(kernel, code, machine, diagnostics, options);
   if (!subject) {
     return std::nullopt;
   }

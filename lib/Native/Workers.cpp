@@ -24,11 +24,12 @@ void Worker::work() {
   test = nullptr;
 }
 
-void Worker::waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip) {
+void Worker::waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip,
+                     uint32_t first) {
   blockedOn = Blocker::Counter;
   awaitedSemaphore = semaphore;
   awaitedThreshold = threshold;
-  shared.counters[semaphore.value].wait<Watched>(threshold, mask, flip);
+  shared.counters[semaphore.value].wait<Watched>(threshold, mask, flip, first);
 }
 
 void Worker::fail(std::string reason) {

@@ -34,14 +34,16 @@ using Clock = std::chrono::steady_clock;
 /// What workers share in one run.
 struct Shared {
   std::vector<Counter> &counters;
+  const uint32_t firstCount; ///< of all of them
   const Bindings &bindings;
   std::atomic<uint8_t> &stopped; ///< not 0: all are to end
   std::atomic<bool> mayBegin{false};
   std::mutex reasonLock;
   std::string reason = {}; ///< why the run failed, if it did: the first one
 
-  Shared(std::vector<Counter> &counters, const Bindings &bindings, std::atomic<uint8_t> &stopped)
-      : counters(counters), bindings(bindings), stopped(stopped) {}
+  Shared(std::vector<Counter> &counters, uint32_t firstCount, const Bindings &bindings,
+         std::atomic<uint8_t> &stopped)
+      : counters(counters), firstCount(firstCount), bindings(bindings), stopped(stopped) {}
 };
 
 /// A run of an instruction, for the thread of a queue.
@@ -69,7 +71,7 @@ public:
 
   //===--- For made code --------------------------------------------------===//
 
-  void waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip);
+  void waitFor(SemaId semaphore, uint32_t threshold, uint32_t mask, uint32_t flip, uint32_t first);
 
   int64_t trips(LoopId loop, uint64_t entry) const {
     return static_cast<int64_t>(shared.bindings.trips(engine, loop, entry));
@@ -149,7 +151,7 @@ struct Watched {
     }
   }
 
-  static constexpr int beforePublishing = 2000;
+  static constexpr int beforePublishing = 300;
 };
 
 using TaskQueue = exec::runtime::Queue<TaskEntry, Watched>;

@@ -55,6 +55,35 @@ class CommandTest(unittest.TestCase):
             status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")
         self.assertEqual((status, [line for line in err.splitlines() if "..." in line]), (0, ["... 2000 operations after 6 s"]))
 
+    def test_compare(self):
+        """Results in types that NumPy has not: the simulator writes their bits, and NumPy's are numbers."""
+        kernel, want, got = self.folder / "k.json", self.folder / "want", self.folder / "got"
+        status, _, err = run(KERNELS / "second.py", "scale", "--arg", "x=bf16[256,64]", "-o", kernel, f"--expect={want}")
+        self.assertEqual(status, 0, err)
+        bits = (np.load(want / "out.npy").view(np.uint32) >> 16).astype(np.uint16)
+        got.mkdir()
+        for change, said in ((0, "out: bf16, 16384 numbers: largest difference 0.0e+00 of the largest number, 7.8e-03 is allowed: yes\n"
+                              "verdict: yes\n"), (1 << 14, "is allowed: no\nverdict: no\n")):
+            np.save(got / "out.npy", bits ^ np.uint16(change))
+            status, out, err = run("compare", kernel, want, got)
+            self.assertEqual((status, err), (change > 0, ""))
+            self.assertTrue(out.endswith(said), out)
+        np.save(got / "out.npy", np.where(np.arange(64) < 3, np.uint16(0x7FC0), bits))
+        self.assertIn("768 are not written", run("compare", kernel, want, got)[1])
+        np.save(got / "out.npy", bits[1:])
+        for words, text in (((kernel, want, got), "'out' has 16320 elements in"), ((kernel, want, self.folder), "cannot read"),
+                            ((kernel, got / "no", got), "has no result of this kernel"), ((want / "out.npy", want, got), "cannot be read as a kernel")):
+            status, out, err = run("compare", *words)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn(text, err)
+
+    def test_bounds(self):
+        given = KERNELS / "dynamic.py", "unbounded", "--arg", "x=f32[128,8]", "--arg", "n=i32[1,1]:3"
+        status, out, err = run(*given, "--max-trips=i=7", "-q")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn('"trips": {"value": "register", "max": 7}', out)
+        self.assertIn("is not of the form LOOP=N, as in '--max-trips=i=64'", run(*given, "--max-trips=7")[2])
+
     def test_stdout(self):
         """The document is all of stdout, whatever the kernel prints."""
         path = self.folder / "k.py"

@@ -105,6 +105,8 @@ class SameOptionsTest(unittest.TestCase):
 class CompletionTest(unittest.TestCase):
     def test_words(self):
         self.assertEqual(offered("tally-nki", "cor"), ["corpus"])
+        self.assertEqual(offered("tally-nki", "com"), ["compare"])
+        self.assertEqual(offered("tally-nki", "compare", "--man"), ["--manual"])
         self.assertEqual(offered("tally-nki", "--sum"), ["--summary="])
         self.assertEqual(offered("tally-nki", "--completion", "=", "z"), ["zsh"])
         self.assertEqual(offered("tally-nki", "--completion", "b"), ["bash"])

@@ -6,9 +6,12 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
+import time
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +140,25 @@ class SecondGenerationTest(KernelTest):
             traced = trace("second", kernel, x=x)
             self.check(traced, {"part": 2 * x.reshape(4, 128, 64)})
             self.assertEqual(traced.summary.rings, [("tile", 2)])
+
+    def test_scratch(self):
+        """Nor is what is in HBM and is not returned: a dynamic loop has one tensor, others have one for each iteration."""
+        x = support.random(512, 16)
+        traced = trace("second", "scratch", x=x)
+        self.check(traced, {"out": x})
+        self.assertEqual(traced.summary.rings, [("tile", 2)])
+        self.assertEqual(statement(traced, "dma_copy", 1)["writes"], ["between[i, 0:128, 0:16]"])
+        traced = trace("dynamic", "scratch", x=x, n=one(3))
+        self.check(traced, {})
+        self.assertEqual(statement(traced, "dma_copy", 1)["writes"], ["between[0, part:1, 0:64, 0:16]"])
+
+    def test_condition_on_tensor(self):
+        """One of many numbers can only mean whether there is a tensor; the summary tells of it."""
+        x = support.random(128, 8)
+        traced = trace("second", "with_bias", x=x, bias=2 * x)
+        self.check(traced, {"out": 2 * x})
+        self.assertIn("a Python condition on the tensor 'bias' counts as true, since there is one", traced.summary.text())
+        self.check(trace("second", "with_bias", x=x), {"out": x})
 
     def test_returned_elsewhere(self):
         """What is returned and is not in HBM has no results, and that is said."""
@@ -667,6 +689,80 @@ class DynamicTest(KernelTest):
         self.assertEqual(race(traced), "yes")
         self.other_trips("counter", traced, (0, 1, 6), x=x)
 
+    def test_own_counter(self):
+        x = support.random(1024, 16)
+        traced = trace("dynamic", "own_counter", x=x, n=one(3))
+        self.assertEqual(traced.summary.dynamic, ["while (value left)"])
+        self.assertEqual(statement(traced, "dma_copy", 1)["reads"], ["x[128*while:128, 0:16]"])
+        self.check(traced, {})
+        self.other_trips("own_counter", traced, (0, 1, 8), x=x)
+
+    def test_counter_in_loop(self):
+        x = support.random(1024, 16)
+        traced = trace("dynamic", "counter_in_loop", x=x, n=one(3), m=one(2))
+        # Both loops move one tile: what is beyond its buffer, however often they run, does not happen.
+        self.assertEqual(self.bounds(traced), {"i": 4, "while": 8})
+        self.assertEqual(statement(traced, "dma_copy", 2)["reads"], ["x[256*i + 128*while:128, 0:16] if 256*i + 128*while < 897"])
+        self.check(traced, {})
+        for n, m in ((4, 2), (1, 1), (4, 0), (0, 2)):
+            again = support.rerun("dynamic", "counter_in_loop", x=x, n=one(n), m=one(m))
+            self.assertEqual(differences(traced, trips=[f"i={n}", f"while={m}"], inputs=again.inputs, expected=again.expected,
+                                         strategies=("per-loop", "auto")), [])
+
+    def bounds(self, traced):
+        """The most trips of each dynamic loop that has such a number."""
+        found, pending = {}, list(traced.document["body"])
+        while pending:
+            statement = pending.pop()
+            if "loop" in statement:
+                pending += statement["body"]
+                if "max" in statement["trips"]:
+                    found[statement["loop"]] = statement["trips"]["max"]
+        return found
+
+    def test_reshaped(self):
+        """The same elements in another shape are the same state, if a third iteration shows that none minds."""
+        x = support.random(512, 16)
+        traced = trace("dynamic", "reshaped", x=x, n=one(3))
+        self.check(traced, {})
+        self.other_trips("reshaped", traced, (0, 1, 4), x=x)
+        with self.assertRaises(Refusal) as raised:
+            trace("dynamic", "reshaped", x=x, n=one(2))
+        self.assertIn("at least 3 times", str(raised.exception))
+
+    def test_falling(self):
+        x = support.random(1024, 16)
+        traced = trace("dynamic", "falling", x=x, n=one(3))
+        self.assertEqual(self.bounds(traced), {"i": 6})
+        self.check(traced, {})
+        self.other_trips("falling", traced, (0, 1, 6), x=x)
+
+    def test_stated_bound(self):
+        given = {"x": tensor(support.random(128, 16)), "n": tensor(one(3))}
+        traced = trace_file(KERNELS / "dynamic.py", "unbounded", given)
+        self.assertEqual((self.bounds(traced), traced.summary.unbounded), ({}, ["i"]))
+        self.assertIn("  no bound: i; '--max-trips=i=N' gives one\n", traced.summary.text())
+        for name in ("i", "register"):
+            traced = trace_file(KERNELS / "dynamic.py", "unbounded", given, most={name: 5})
+            self.assertEqual((self.bounds(traced), traced.summary.unbounded), ({"i": 5}, []))
+            self.assertEqual(race(traced), "yes")
+        for most, text in (({"j": 5}, "no dynamic loop and no value is called 'j'; there are: i (value register)"),
+                           ({"i": 2}, "the loop ran 3 times in this trace")):
+            with self.assertRaises(Refusal) as raised:
+                trace_file(KERNELS / "dynamic.py", "unbounded", given, most=most)
+            self.assertIn(text, str(raised.exception))
+        # One on a condition becomes one of a value, since only these have bounds.
+        given = {"x": tensor(support.random(1024, 32)), "n": tensor(one(3))}
+        traced = trace_file(KERNELS / "dynamic.py", "counter", given, most={"while": 6})
+        self.assertEqual((self.bounds(traced), traced.summary.dynamic), ({"while": 6}, ["while (value more)"]))
+        self.assertEqual(race(traced), "yes")
+
+    def test_names_again(self):
+        x = support.random(512, 16)
+        traced = trace("dynamic", "names_again", x=x, n=one(3))
+        self.check(traced, {})
+        self.other_trips("names_again", traced, (0, 1, 4), x=x)
+
     def test_nested(self):
         x = support.random(4, 512, 32)
         traced = trace("dynamic", "sums", x=x, n=one(2), m=one(3))
@@ -867,6 +963,8 @@ class RefusalTest(unittest.TestCase):
     def test_returned(self):
         self.refused("'part' is allocated in the dynamic loop over 'i' and returned; allocate it before the loop",
                      file="wrong_dynamic", line="part = nl.ndarray", kernel="returned", n=one(3))
+        self.refused("changes Python's 'part' from None to a tensor", "a tensor from before the loop", file="wrong_dynamic",
+                     line="for i in nl.dynamic_range", kernel="returned_or_none", n=one(3))
 
     def test_caught(self):
         """A refusal that the kernel catches decides, and the first one does."""
@@ -888,10 +986,55 @@ class RefusalTest(unittest.TestCase):
 
     def test_index_after_loop(self):
         for kernel in ("last_index", "last_inner_index"):
-            self.refused("the index 'j' of a dynamic loop is used after the loop", "set a register in the loop",
+            self.refused("the register 'j' is used after the iteration of the dynamic loop over 'j' that made it", "'nisa.register_move'",
                          file="wrong_dynamic", line="x[nl.ds(first, 128)]", kernel=kernel, x=support.random(512, 8), n=one(3))
 
+    def test_state(self):
+        """Python's state that an iteration changes, wherever it is, though iterations differ in numbers alone."""
+        x = support.random(640, 8)
+        for kernel, name in [
+                ("in_attribute", "'cursor.at' from 0 to 128"), ("in_local", "'i' from 0"), ("in_method", "'step.__self__.at'"), ("in_class", "'global wrong_dynamic.Cursor.made'"),
+                ("in_global", "'global wrong_dynamic.at_global'"), ("in_called", "'global wrong_dynamic.at_list[0]'"),
+                ("in_function", "'global wrong_dynamic.counting.at'"), ("in_iterator", "'places (its state)"),
+                ("in_iterator_of_list", "'places (its state)"), ("in_generator", "'places'"),
+                ("in_default", "'step(places=...)[0]'"), ("in_closure", "'places' from 0 elements to 1 elements"),
+                ("in_nonlocal", "'at' from 0 to 128"), ("in_partial", "'body.args[1]'"), ("in_while", "'state.at'"), ("in_dictionary", "'places'"),
+                ("in_array", "'places'"), ("none_before", "'last' from None to a register"), ("window_moves", "'window'"),
+                ("registers_change_places", "'one'"), ("by_chance", "'random numbers'")]:
+            for trips in (2, 3):
+                with self.subTest(kernel=kernel):
+                    self.refused(f"changes Python's {name}", "from before the loop", file="wrong_dynamic", kernel=kernel, x=x, n=one(trips),
+                                 line="while left" if kernel == "in_while" else "fori_loop" if kernel in ("in_closure", "in_nonlocal", "in_partial")
+                                 else "for _ in nl.dynamic_range" if kernel != "none_before" else "for i in nl.dynamic_range")
+
+    def test_registers_of_iterations(self):
+        x = support.random(640, 8)
+        self.refused("the register 'i' is used after the iteration", file="wrong_dynamic", line="fill(x, last + 1)", kernel="index_before",
+                     x=x, n=one(3))
+        self.refused("the register 'length' is used after the iteration", file="wrong_dynamic", line="dst=x[nl.ds(first",
+                     kernel="register_of_iteration", x=x, n=one(3))
+        self.refused("at least 3 times", file="wrong_dynamic", line="for _ in nl.dynamic_range", kernel="moved_to_constant", x=x, n=one(2))
+        self.refused("does not move evenly", file="wrong_dynamic", line="for _ in nl.dynamic_range", kernel="moved_to_constant", x=x,
+                     n=one(3))
+
+    def test_questions(self):
+        """What Python would answer by itself, whatever the numbers are."""
+        x = support.random(640, 8)
+        for kernel, text, line in [
+                ("tile_as_condition", "a Python condition on the tensor 'tile'", "if tile"),
+                ("number_in_tile", "'in' of the tensor 'n'", "if 5 in n"),
+                ("tile_is_number", "a Python comparison of a tensor", "if n == 5"),
+                ("register_as_key", "a key or a member of a set of the register", "{5: 128}"),
+                ("register_halved", "'//' of a register is not modelled", "// 2"),
+                ("tile_halved", "'//' of a tensor is not an operator of tiles", "n // 2")]:
+            with self.subTest(kernel=kernel):
+                self.refused(text, file="wrong_dynamic", line=line, kernel=kernel, x=x, n=one(3))
+
     def test_dynamic_without_for(self):
+        x = support.random(640, 8)
+        for kernel, line, text in (("comprehended", "for _ in nl.dynamic_range", "derive from 'i'"), ("zipped", "in zip(", "derive from 'i'"),
+                                   ("generated", "for i in nl.dynamic_range(register)", "for 'nl.fori_loop'")):
+            self.refused("a dynamic loop", text, file="wrong_dynamic", line=line, kernel=kernel, x=x, n=one(3))
         for kernel, line in (("listed", "list(nl.dynamic_range"), ("counted", "sum(1 for _ in nl"),
                              ("numbered", "enumerate(nl.dynamic_range")):
             self.refused("a dynamic loop that is no 'for' statement", "write 'for i in nl.dynamic_range(...):'",
@@ -909,11 +1052,29 @@ class RefusalTest(unittest.TestCase):
 
     def test_condition(self):
         self.refused("a Python comparison of a tensor", "op=nl.greater", line="if tile[0:1, 0:1] > 0", kernel="condition")
-        self.refused("a Python condition on a tensor", file="first", line="if nl.load(x) > 0", kernel="decided")
+        self.refused("a Python condition on the tensor 'tile'", "'is not None'", file="first", line="if nl.load(x) > 0", kernel="decided")
 
     def test_endless(self):
         self.refused("more than 1000 iterations", line="while True", kernel="endless",
                      limits=Limits(iterations=1000))
+
+    def test_never_ends(self):
+        """Loops that do not end are refused within seconds, with their line."""
+        x = support.random(640, 8)
+        for kernel, text, line in [
+                ("never_set", "'while register' does not end: nothing in its body sets the register", "while register"),
+                ("never_zero", "ran more than 10000 times in this trace", "while register"),
+                ("endless_with_operations", "does not end: its iterations change nothing", "while True"),
+                ("endless_count", "1000000 times without an operation", "while number >= 0"),
+                ("endless_iterator", "1000000 times without an operation", "itertools.count()"),
+                ("endless_generator", "1000000 times without an operation", "while True"),
+                ("endless_assignment", "1000000 times without an operation", "while (number := 1)")]:
+            with self.subTest(kernel=kernel):
+                given = {"n": one(3)} if kernel.startswith("never") else {}
+                start = time.process_time()
+                self.refused(text, file="wrong_dynamic", line=line, kernel=kernel, x=x, **given)
+                self.assertLess(time.process_time() - start, 30)
+        self.refused("does not end: its iterations change nothing", line="while True", kernel="endless")
 
     def test_many(self):
         self.refused("more than 5000 operations", "--max-operations", line="nisa.memset", kernel="many",
@@ -946,10 +1107,17 @@ class RefusalTest(unittest.TestCase):
             self.refused(text, line=line, kernel=kernel)
 
     def test_nothing(self):
-        self.refused("ran no operation", kernel="nothing")
+        self.refused("ran no operation of 'nki.isa' or 'nki.language'", "give others by '--arg'", kernel="nothing")
 
     def test_no_such_kernel(self):
-        self.refused("there is no 'nosuch'", "unknown_function, wrong_shapes", kernel="nosuch")
+        self.refused("there is no 'nosuch'", "its kernels are: unknown_function, wrong_shapes", kernel="nosuch")
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as folder:
+            path = Path(folder) / "k.py"
+            for text, said in (("def f(): pass\ndef g(): pass\n", "its functions are: f, g"), ("x = 1\n", "it has no function")):
+                path.write_text(text, encoding="utf-8")
+                with self.assertRaises(Refusal) as raised:
+                    trace_file(path, "nosuch", {})
+                self.assertIn(said, str(raised.exception))
 
     def test_parameters(self):
         self.refused("no parameter 'y'; it has x", kernel="nothing", y=support.random(128, 128))
@@ -1062,6 +1230,25 @@ class StateTest(unittest.TestCase):
                  np.random.get_state()[1].tolist(), builtins.range, sys.getrecursionlimit(), os.getcwd())
         self.assertEqual(before, after)
         self.assertNotIn("nki", sys.modules)
+
+    def test_names_and_signals(self):
+        before = dict(vars(builtins)), signal.getsignal(signal.SIGTERM)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            trace_file(KERNELS / "wrong.py", "disturbs_more", {"x": tensor(support.random(128, 128))})
+        self.assertEqual((dict(vars(builtins)), signal.getsignal(signal.SIGTERM)), before)
+
+    def test_names_of_tensors(self):
+        """Whatever the kernel calls a tensor, tally can read it."""
+        for name, buffer in (("../../evil", "_.._.._evil"), ("9 lives", "_9_lives"), ("mod", "mod_"), ("'", "_"), ("\n", "_"), (".", "_.")):
+            with tempfile.TemporaryDirectory(prefix="tally-nki-") as folder:
+                path = Path(folder) / "k.py"
+                path.write_text("import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                                f"    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm, name={name!r})\n"
+                                "    nisa.dma_copy(dst=out, src=x)\n    return out\n", encoding="utf-8")
+                traced = trace_file(path, "k", {"x": tensor(support.random(8, 8))})
+                self.assertEqual([entry["name"] for entry in traced.document["buffers"]], ["x", buffer])
+                self.assertEqual(race(traced), "yes")
 
     def test_same_bytes(self):
         a, b = support.random(256, 128), support.random(256, 256)

@@ -2,7 +2,8 @@
 //
 // Random kernels through every strategy and every check, with
 // --pairs on random machines with random options, too; or, with --mutants, random mistakes in
-// correct code, which the checks have to notice.
+// correct code, which the checks have to notice; or, with --threads, code on threads of this
+// process.
 //
 // For a finding it prints the seed, the command that repeats it, and the smallest kernel that
 // shows it, as a file for the tests.
@@ -16,6 +17,7 @@
 
 #include "KernelCampaign.h"
 #include "MutantCampaign.h"
+#include "ThreadCampaign.h"
 
 #include "tally/Written/KernelJson.h"
 
@@ -30,9 +32,11 @@ namespace {
 
 struct FuzzCommand {
   bool mutants = false;
+  bool threads = false;
   bool sabotage = false;
   bool pairs = false;    ///< mixed cases, and which features met in them
   bool allPairs = false; ///< ... all of them that can
+  bool print = false;    ///< only the kernel of the seed
   uint64_t seed = 1;
   std::optional<uint64_t> count;
   double minutes = 0;
@@ -46,6 +50,8 @@ private:
   fuzz::Extent extent() const;
   int runKernels() const;
   int runMutants() const;
+  int runThreads() const;
+  int printKernel() const;
 };
 
 /// Time, number, or both; if neither is given, a number that takes some seconds.
@@ -53,7 +59,7 @@ fuzz::Extent FuzzCommand::extent() const {
   fuzz::Extent extent;
   extent.seed = seed;
   extent.minutes = minutes;
-  extent.count = count.value_or(minutes > 0 ? UINT64_MAX : mutants ? 10000 : 1000);
+  extent.count = count.value_or(minutes > 0 ? UINT64_MAX : mutants ? 10000 : threads ? 2000 : 1000);
   extent.stop = stopOnSignals();
   extent.workers = jobs != 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
   return extent;
@@ -151,14 +157,52 @@ int FuzzCommand::runMutants() const {
   return verdict(report.clean(), report.total().total());
 }
 
+std::string textOf(const fuzz::ThreadFinding &finding) {
+  std::vector<LoadedKernel> kernels;
+  kernels.push_back({finding.kernel, std::nullopt, false, {}});
+  return fmt::format("\nseed {}, {}: {}\nrepeat: tally-fuzz --threads --seed={} --count=1\n"
+                     "options: --sync={}{} {}\n\n{}",
+                     finding.seed, toString(finding.failure.strategy), finding.failure.what,
+                     finding.seed, toString(finding.failure.origin),
+                     fuzz::optionsText(fuzz::threadCase(finding.seed)), finding.failure.choices,
+                     moduleText(kernels));
+}
+
+int FuzzCommand::runThreads() const {
+  fuzz::ThreadReport report = fuzz::fuzzThreads(extent(), /*maxFindings=*/5,
+                                                sabotage ? fuzz::loseCounts : fuzz::Sabotage());
+  std::string text = fuzz::toText(report);
+  for (const fuzz::ThreadFinding &finding : report.findings) {
+    text += textOf(finding);
+  }
+  if (!writeOutput("-", text)) {
+    return Exit::Undecided;
+  }
+  return verdict(report.findings.empty(), report.counts.runs);
+}
+
+int FuzzCommand::printKernel() const {
+  fuzz::Case drawn = threads ? fuzz::threadCase(seed)
+                     : pairs ? fuzz::mixedCase(seed)
+                             : fuzz::plainCase(seed);
+  std::vector<LoadedKernel> kernels;
+  kernels.push_back({drawn.kernel, std::nullopt, false, {}});
+  return writeOutput("-", moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
+}
+
 int FuzzCommand::run() const {
-  return mutants ? runMutants() : runKernels();
+  if (print) {
+    return printKernel();
+  }
+  return mutants ? runMutants() : threads ? runThreads() : runKernels();
 }
 
 void FuzzCommand::declareOn(CLI::App &app) {
   declare(
       app,
       {{"--mutants", mutants, "make mistakes in correct code, and count those that checks find"},
+       {"--threads", threads,
+        "run kernels that compute whole numbers on threads, and compare with the sequential run"},
        {"--sabotage", sabotage,
         "break the code first: lose all counts, to see what findings look like"},
        {"--pairs", pairs,
@@ -168,18 +212,23 @@ void FuzzCommand::declareOn(CLI::App &app) {
         "go on until all possible pairs have met, at most twenty times as long as --minutes; if "
         "one "
         "has not, the answer is no"},
+       {"--print", print, "only print the kernel of the seed, as it is drawn"},
        {"--seed", seed, "seed of the first kernel", integerIn(0)},
        {"--count", count,
-        "how many kernels (1000), or with --mutants how many mutants (10000), up to the end of a "
-        "kernel",
+        "how many kernels (1000, with --threads 2000), or with --mutants how many mutants (10000), "
+        "up to the end of a kernel",
         integerIn(1)},
        {"--minutes", minutes, "stop after this time instead", positiveNumber()},
        {"--jobs", jobs, "how many kernels at the same time (one for each core)",
         integerIn(1, 1024)},
        formatOption(format)});
-  goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
+  goesNotWith(app, {"--sabotage", "--pairs", "--threads"}, "--mutants");
+  goesNotWith(app, {"--pairs", "--format"}, "--threads");
   goesNotWith(app, {"--sabotage"}, "--all-pairs");
   goesWith(app, {"--all-pairs"}, "--pairs");
+  goesNotWith(
+      app, {"--mutants", "--sabotage", "--all-pairs", "--count", "--minutes", "--jobs", "--format"},
+      "--print");
 }
 
 } // namespace
@@ -188,6 +237,7 @@ static constexpr const char *notes = R"(Examples:
   tally-fuzz --minutes=1            random kernels, for a minute
   tally-fuzz --pairs --all-pairs    until every feature has met every other one
   tally-fuzz --mutants              would the checks notice a mistake?
+  tally-fuzz --threads              do real threads compute what the sequential run does?
 
 Ctrl-C ends it with what is known so far. Exit status: 0 nothing was found, 1 something was, 2 it
 was ended early or not possible.)";

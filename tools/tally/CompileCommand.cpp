@@ -2,6 +2,7 @@
 
 #include "Certify.h"
 #include "HeldDeps.h"
+#include "ProgramOptions.h"
 #include "Progress.h"
 #include "Result.h"
 #include "Session.h"
@@ -22,6 +23,7 @@ struct CompileCommand {
   std::string output;
   std::string format = "text";
   std::string emit; ///< a program instead of code; empty: no
+  ProgramOptions program;
   bool listing = false;
   bool expandBarriers = false;
   JsonOptions json;
@@ -178,7 +180,7 @@ std::string jsonText(const std::vector<LoadedKernel> &kernels, JsonOptions optio
 
 /// A program has one kernel.
 std::string programText(Session &session, const std::vector<LoadedKernel> &kernels,
-                        std::string_view language) {
+                        std::string_view language, const ProgramOptions &options) {
   if (kernels.size() != 1) {
     fail(fmt::format("'--emit' writes a program of one kernel, but there are {}; name one with "
                      "'--kernel'",
@@ -187,14 +189,14 @@ std::string programText(Session &session, const std::vector<LoadedKernel> &kerne
   Diagnostics diagnostics;
   auto emit = language == "llvm" ? emitLlvm : emitCpp;
   std::optional<std::string> program =
-      emit(kernels[0].kernel, *kernels[0].code, session.machine(), diagnostics);
+      emit(kernels[0].kernel, *kernels[0].code, session.machine(), diagnostics, options);
   session.report(kernels[0].kernel, diagnostics);
   return orEnd(std::move(program));
 }
 
 std::string CompileCommand::resultText(Session &session,
                                        const std::vector<LoadedKernel> &kernels) const {
-  return !emit.empty()      ? programText(session, kernels, emit)
+  return !emit.empty()      ? programText(session, kernels, emit, program)
          : format == "scf"  ? session.scfText(kernels)
          : format == "text" ? moduleText(kernels)
                             : jsonText(kernels, json);
@@ -300,7 +302,9 @@ void CompileCommand::declareOn(CLI::App &command) {
             "--overflow says otherwise",
             file}});
   goesWith(command, {"--expand-barriers"}, "--listing");
+  declareProgramOptions(command, program);
   goesNotWith(command, {"--format"}, "--emit");
+  goesWith(command, {"--first-count", "--pauses"}, "--emit");
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });

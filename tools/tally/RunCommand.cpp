@@ -10,6 +10,7 @@
 
 #include "CheckCommand.h"
 #include "Interrupt.h"
+#include "ProgramOptions.h"
 #include "Progress.h"
 #include "Result.h"
 #include "SimData.h"
@@ -36,6 +37,7 @@ struct RunCommand {
   std::string inputs, outputs; ///< folders; empty: none
   uint64_t repeat = 5;
   bool oversubscribe = false;
+  ProgramOptions program;
   std::string format = "text";
 
   void declareOn(CLI::App &command);
@@ -135,10 +137,11 @@ struct Contender {
   }
 };
 
-std::unique_ptr<ThreadProgram> programOf(Session &session, const Kernel &kernel, const Code &code) {
+std::unique_ptr<ThreadProgram> programOf(Session &session, const Kernel &kernel, const Code &code,
+                                         const ProgramOptions &options) {
   Diagnostics diagnostics;
   std::unique_ptr<ThreadProgram> program =
-      ThreadProgram::of(kernel, code, session.machine(), diagnostics);
+      ThreadProgram::of(kernel, code, session.machine(), diagnostics, options);
   session.report(kernel, diagnostics);
   if (!program) {
     end();
@@ -154,8 +157,8 @@ public:
         bound(bound), start(memoryFor(session, kernel, command.inputs)),
         expected(sequentialMemory(session, kernel, bound.bindings, start)) {
     nowDoing("compiling it");
-    contenders.push_back(
-        {std::string(toString(code.strategy)), kernel, code, programOf(session, kernel, code)});
+    contenders.push_back({std::string(toString(code.strategy)), kernel, code,
+                          programOf(session, kernel, code, command.program)});
     addBarriers(subject);
     checkThreads();
   }
@@ -232,7 +235,7 @@ private:
     }
     baseline.code = std::move(compiled->code);
     contenders.push_back({"barrier", baseline.kernel, *baseline.code,
-                          programOf(session, baseline.kernel, *baseline.code)});
+                          programOf(session, baseline.kernel, *baseline.code, command.program)});
   }
 
   void checkThreads() const {
@@ -381,6 +384,7 @@ void RunCommand::declareOn(CLI::App &command) {
            {"--oversubscribe", oversubscribe,
             "run more threads than there are cores; times then mean little"},
            formatOption(format)});
+  declareProgramOptions(command, program);
   subject.refuseIdleStrategy(command);
 }
 

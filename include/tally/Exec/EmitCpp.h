@@ -10,13 +10,14 @@
 #define TALLY_EXEC_EMITCPP_H
 
 #include "tally/Code/Code.h"
+#include "tally/Exec/ProgramOptions.h"
 
 namespace tally {
 
 /// For code that verifyCode() accepts. None, with all reasons reported, if something that the
 /// kernel does has no code. `machine`: whose rules hold where the code does not bring its own.
 std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const Machine &machine,
-                                   Diagnostics &diagnostics);
+                                   Diagnostics &diagnostics, const ProgramOptions &options = {});
 
 } // namespace tally
 

@@ -15,6 +15,7 @@
 
 #include "tally/Code/Code.h"
 #include "tally/Data/Memory.h"
+#include "tally/Exec/ProgramOptions.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Support/Stop.h"
 
@@ -43,7 +44,8 @@ struct ThreadRun {
   Outcome outcome = Outcome::Finished;
   std::chrono::nanoseconds time{}; ///< from the moment when all threads may begin to the last end
   std::vector<StuckThread> stuck;
-  std::string reason; ///< Failed
+  std::string reason;                ///< Failed
+  IdVector<SemaId, uint32_t> counts; ///< what each semaphore is at the end
 };
 
 /// `'act' waits until 'A.dma' is 3, but it is 2`, a line each.
@@ -54,7 +56,8 @@ public:
   /// For code that verifyCode() accepts; kernel and code must stay. None, with all reasons
   /// reported, if something that the kernel does has no code, or there is no memory for it.
   static std::unique_ptr<ThreadProgram> of(const Kernel &kernel, const Code &code,
-                                           const Machine &machine, Diagnostics &diagnostics);
+                                           const Machine &machine, Diagnostics &diagnostics,
+                                           const ProgramOptions &options = {});
   ~ThreadProgram();
 
   size_t numThreads() const;
@@ -82,7 +85,7 @@ private:
 
 /// The module as text. None, as above.
 std::optional<std::string> emitLlvm(const Kernel &kernel, const Code &code, const Machine &machine,
-                                    Diagnostics &diagnostics);
+                                    Diagnostics &diagnostics, const ProgramOptions &options = {});
 
 } // namespace tally
 

@@ -5,6 +5,7 @@ The data flows one way, a module for each idea:
   source.py        loads the user's files, with loops that say where they begin and end
   modules.py       the modules that kernels import while they are traced
   loops.py         loops while the kernel runs; dynamic ones
+  state.py         Python's state that a dynamic loop must not change
   values.py        memories, views, index grids, registers
   elements.py      element types and their rounding
   instructions.py  the table of instructions
@@ -16,6 +17,7 @@ The data flows one way, a module for each idea:
   rings.py         how many copies of a tile there are
   document.py      the kernel as JSON, and the summary
   command.py       `tally-nki`
+  compare.py       `tally-nki compare`: the simulator's results against NumPy's
   commandline.py   its options: slips, manual pages, completion
   corpus/          `tally-nki corpus`: all kernels of a checkout
 

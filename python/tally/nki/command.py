@@ -17,6 +17,7 @@ import traceback
 
 import numpy as np
 
+from . import compare
 from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
@@ -28,6 +29,7 @@ _EXAMPLES = """examples:
   tally-nki scale.py scale --arg x=f32[128,512] -o k.json
   tally-nki ragged.py rows --arg x=bf16[1024,512] --arg n=i32[1,1]:5 --inputs=in --expect=want
   tally sim k.json --machine=trn2 --check-data --inputs=in --outputs=out --trips=n=5
+  tally-nki compare k.json want out     see 'tally-nki compare --help'
   tally-nki corpus DIR     all kernels of a checkout; see 'tally-nki corpus --help'
 
 A value of --arg is a tensor, TYPE[EXTENTS], of random numbers (whole numbers: 0), or of one number
@@ -37,7 +39,7 @@ literal of Python.
 Exit status: 0 the kernel is written, 2 it is not: wrong use, or the kernel cannot be traced.
 """
 
-CORPUS = "corpus"
+CORPUS, COMPARE = "corpus", "compare"
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[([\d,\s]+)\](?::(.+))?")
 
 
@@ -46,9 +48,12 @@ def main(argv=None):
     if argv[:1] == [CORPUS]:
         from .corpus.command import main as corpus
         return corpus(argv[1:])
+    if argv[:1] == [COMPARE]:
+        return compare.main(argv[1:])
     parser = _parser()
-    if argv and not os.path.exists(argv[0]) and nearest(argv[0], [CORPUS]):
-        parser.error(f"no file '{argv[0]}'; did you mean '{parser.prog} {CORPUS}'?")
+    meant = nearest(argv[0], [CORPUS, COMPARE]) if argv and not os.path.exists(argv[0]) else ""
+    if meant:
+        parser.error(f"no file '{argv[0]}'; did you mean '{parser.prog} {meant}'?")
     options = parser.parse_args(argv)
     try:
         return _run(options)
@@ -81,6 +86,8 @@ def _parser():
     parser.add_argument("--ring", type=int, default=2, metavar="N", help="copies of a tile that an iteration makes (2)")
     parser.add_argument("--root", metavar="DIR",
                         help="files below it are part of the kernel (the folder of FILE, or of its package)")
+    parser.add_argument("--max-trips", action="append", default=[], metavar="LOOP=N",
+                        help="a dynamic loop, or each loop of a value, runs at most N times whenever it is reached")
     parser.add_argument("--grid", default="", metavar="N,...", help="the launch grid")
     parser.add_argument("--program", default="", metavar="I,...",
                         help="which program of the grid is traced (0,...)")
@@ -95,7 +102,7 @@ def _parser():
 class _Completion(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
         from .corpus.command import parser as corpus
-        sys.stdout.write(completion(values, parser, {CORPUS: corpus()}))
+        sys.stdout.write(completion(values, parser, {CORPUS: corpus(), COMPARE: compare.parser()}))
         parser.exit(0)
 
 
@@ -114,12 +121,13 @@ def _print(text):
 def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
+    most = dict(map(_bound, options.max_trips))
     random = np.random.default_rng(options.seed)
     arguments = dict(argument(text, random) for text in options.arg)
     _check_outputs(options)
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
     traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
-                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits,
+                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
                         progress=None if options.quiet else _progress())
     text = as_text(traced.document)
     if options.output:
@@ -174,6 +182,13 @@ def save(folder, arrays):
 def _write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def _bound(text):
+    name, _, number = text.rpartition("=")
+    if not name or not number.isdecimal():
+        raise Refusal(f"'--max-trips={text}' is not of the form LOOP=N, as in '--max-trips=i=64'")
+    return name, int(number)
 
 
 def _numbers(text):

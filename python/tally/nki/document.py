@@ -12,8 +12,8 @@ from itertools import count
 from math import prod
 
 from .expressions import Unsayable, broadcast, is_elementwise, numbered
-from .refusal import shown_path
-from .resolve import Linear, Loop, free_name, instructions, loops, most_trips
+from .refusal import Refusal, shown_path
+from .resolve import Linear, Loop, Reach, free_name, instructions, loops
 from .rings import layouts
 
 ENGINE_ORDER = ("tensor", "vector", "scalar", "gpsimd", "sync")
@@ -28,6 +28,7 @@ class Summary:
         self.instructions = self.loops = 0
         self.apart = []  # loops, their places, and how many of their iterations are written out
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
+        self.unbounded = []  # dynamic loops of which nothing says how often they run at most
         self.regrouped = []  # tensors in another shape than the kernel's
         self.trips = {}  # of dynamic loops in this run: how often each ran, each time it was reached
 
@@ -43,7 +44,7 @@ class Summary:
         return {
             "schema": "tally-nki-summary", "version": 1, "name": self.name, "program": self.program,
             "operations": self.operations, "instructions": self.instructions,
-            "loops": self.loops, "dynamic_loops": self.dynamic, "trips": self.trips,
+            "loops": self.loops, "dynamic_loops": self.dynamic, "unbounded": self.unbounded, "trips": self.trips,
             "iterations_written_out": self.written_out,
             "written_out": [{"loop": name, "count": count, **_where(place)} for name, place, count in self.apart],
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
@@ -62,6 +63,8 @@ class Summary:
                  f"{self.loops} loop{'' if self.loops == 1 else 's'}"]
         if self.dynamic:
             lines.append("  dynamic loops: " + ", ".join(self.dynamic))
+        if self.unbounded:
+            lines.append("  no bound: " + ", ".join(self.unbounded) + f"; '--max-trips={self.unbounded[0]}=N' gives one")
         differing = [f"--trips={name}={','.join(map(str, trips))}" for name, trips in self.trips.items() if len(trips) > 1]
         if differing:
             lines.append("  this run: " + " ".join(differing))
@@ -84,8 +87,11 @@ def _where(place):
 
 
 class Writer:
-    def __init__(self, name, recorder, depth, files=True):
+    """`most`: bounds on the trips of dynamic loops that the user gives, by the name of the loop or of its value."""
+
+    def __init__(self, name, recorder, depth, most, files=True):
         self.recorder, self.depth, self.files = recorder, depth, files
+        self.given, self.bounded = most, set()
         self.summary = Summary(name, recorder.operations)
         self.names, self.buffers, self.queues, self.values = {}, {}, {}, {}
 
@@ -97,10 +103,13 @@ class Writer:
                 self.summary.rings.append((self.buffers[family], layout.ring))
             if family.regrouped:
                 self.summary.regrouped.append((self.buffers[family], family.shape))
-        self.loops, self.most = {loop.name for loop in loops(nodes)}, most_trips(nodes)
+        self.loops, self.reach = {loop.name for loop in loops(nodes)}, Reach(nodes)
         self.written = {access.tile.family for instruction in instructions(nodes) for access in instruction.accesses
                         if access.tile.role != "r"}
         body = self._body(nodes)
+        for name in set(self.given) - self.bounded:
+            raise Refusal(f"--max-trips={name}={self.given[name]}: no dynamic loop and no value is called '{name}'; there are: "
+                          f"{', '.join(self.summary.dynamic) or 'none'}")
         for (reason, place), count in self.recorder.obstacles.items():
             self.summary.obstacle(reason, place, count)
         return {"schema": "tally-kernel", "version": 2, "name": self.summary.name,
@@ -119,12 +128,28 @@ class Writer:
         trips = None if loop.trips is None else (loop.trips.constant if loop.trips.is_constant()
                                                  else {"formula": loop.trips.text()})
         if source.dynamic is not None:
-            word = "value" if source.dynamic.value else "while"
-            trips = {word: self._value(source.dynamic)}
-            if source.dynamic.value and loop.name in self.most:
-                trips["max"] = self.most[loop.name]
-            self.summary.dynamic.append(f"{loop.name} ({next(iter(trips))} {next(iter(trips.values()))})")
+            value = self._value(source.dynamic)
+            most = self._most(loop, value)
+            # Only the trips of a value have a bound.
+            word = "value" if source.dynamic.value or loop.name in self.bounded or value in self.bounded else "while"
+            trips = {word: value}
+            if word == "value" and most is not None:
+                trips["max"] = most
+            else:
+                self.summary.unbounded.append(loop.name)
+            self.summary.dynamic.append(f"{loop.name} ({word} {value})")
         return {"loop": loop.name, "trips": trips, **self._loc(source.place), "body": self._body(loop.body)}
+
+    def _most(self, loop, value):
+        """The least bound on its trips, None if there is none."""
+        bounds = [self.reach.most[loop.name]] if loop.name in self.reach.most else []
+        for name in {loop.name, value} & set(self.given):
+            self.bounded.add(name)
+            bounds.append(self.given[name])
+            ran = max(trips for (number, _), trips in self.recorder.entries.items() if number == loop.source.loop)
+            if ran > self.given[name]:
+                raise Refusal(f"--max-trips={name}={self.given[name]}: the loop ran {ran} times in this trace", loop.source.place)
+        return min(bounds, default=None)
 
     def _value(self, dynamic):
         """The name of what says how often a loop runs: that of its register, and of no buffer, loop or other value."""
@@ -181,7 +206,8 @@ class Writer:
             if show or count > 1:
                 text += f":{count}" + (f":{step}" if step > 1 else "")
             indices.append(text)
-        return f"{name}[{', '.join(indices)}]"
+        conditions = " and ".join(dict.fromkeys(self.reach.leaves_out(access)))
+        return f"{name}[{', '.join(indices)}]" + (f" if {conditions}" if conditions else "")
 
     def _engines(self):
         engines = []
@@ -447,8 +473,8 @@ def _statement_lines(body, indent):
         yield f'{indent}{head[:-1]}, "body": [\n{inner}\n{indent}]}}'
 
 
-def kernel_document(name, recorder, nodes, depth=2):
+def kernel_document(name, recorder, nodes, depth=2, most=None):
     """The document, its summary, and the name and the layout of each buffer by family."""
-    writer = Writer(name, recorder, depth)
+    writer = Writer(name, recorder, depth, most or {})
     document = writer.write(nodes)
     return document, writer.summary, {family: (writer.buffers[family], layout) for family, layout in writer.layouts.items()}

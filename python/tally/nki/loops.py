@@ -7,12 +7,16 @@ count them.
 """
 
 import dis
+import inspect
 import sys
 
-from .places import here, user_frame
+from .places import here
 from .refusal import Place, Refusal
+from .state import MARK, State
 from .tree import Trips
-from .values import Register, Scope, identity_of, refuse
+from .values import Register, difference, identity_of, refuse
+
+ROUND = "__tally_round__"  # the variable of loops that were 'while' (source.py)
 
 
 class _Dynamic:
@@ -20,38 +24,42 @@ class _Dynamic:
 
     def __init__(self, recorder, start, stop, step):
         self.recorder, self.start, self.stop, self.step = recorder, start, stop, step
-        self.name = "i"
+        self.names, self.name = (), "i"  # the variables of its 'for'
+        self.is_dynamic = isinstance(start, Register) or isinstance(stop, Register)
 
     def __iter__(self):
         frame = sys._getframe(1)
-        if isinstance(self.stop, Register) or isinstance(self.start, Register):
-            found = [instruction for instruction in dis.get_instructions(frame.f_code) if instruction.opname != "EXTENDED_ARG"]
-            names = [step.opname for step in found if step.offset >= frame.f_lasti][:2]
-            if names != ["GET_ITER", "FOR_ITER"]:
-                refuse("a dynamic loop that is no 'for' statement: Python would count its iterations; write "
-                       "'for i in nl.dynamic_range(...):'")
-        return self.run(here())
+        if self.is_dynamic and frame.f_code.co_flags & inspect.CO_GENERATOR:
+            refuse("a dynamic loop in a generator: what uses it would be in another loop; write the 'for' where its values are used, "
+                   "or a function that does it for one index, for 'nl.fori_loop'")
+        found = [instruction for instruction in dis.get_instructions(frame.f_code) if instruction.opname != "EXTENDED_ARG"]
+        names = [step.opname for step in found if step.offset >= frame.f_lasti][:2]
+        if names != ["GET_ITER", "FOR_ITER"]:
+            self.check_statement(False)
+        return self.run(here(), frame)
 
-    def run(self, place, frame=None):
+    def check_statement(self, is_statement):
+        if self.is_dynamic and not is_statement:
+            refuse("a dynamic loop that is no 'for' statement, as in 'zip', 'enumerate', 'list' or a comprehension: Python would "
+                   "count its iterations; write 'for i in nl.dynamic_range(...):', and derive from 'i' what goes along with it, as in "
+                   "'x[nl.ds(128 * i, 128)]'")
+
+    def run(self, place, frame, functions=()):
         first, last = (bound.value if isinstance(bound, Register) else int(bound)
                        for bound in (self.start, self.stop))
         known = not isinstance(self.start, Register) or self.start.known
         trips = max(0, -(-(last - first) // self.step))
-        dynamic = isinstance(self.start, Register) or isinstance(self.stop, Register)
         identity = tuple(map(identity_of, (self.start, self.stop, self.step)))
-        value = Trips(self._value(frame or user_frame()), None, identity) if dynamic else None
+        value = Trips(self._value(frame), None, identity) if self.is_dynamic else None
         loop = self.recorder.open_loop(self.name, place, value)
-        watch = _Watch(frame, self.name, place) if frame is not None else None
-        scope = Scope(self.name)
+        watch = _Watch(frame, loop, place, functions, self.names)
         try:
             for number in range(trips):
                 self.recorder.begin_iteration(loop)
-                yield Register(first + number * self.step, known, self.name, ("index", loop.id), (scope,) if dynamic else ())
-                if watch is not None:
-                    watch.look()
+                yield Register(first + number * self.step, known, self.name, ("index", loop.id), self.recorder)
+                watch.look()
             self.recorder.close_loop(loop)
         finally:
-            scope.ended = True
             _abandon(self.recorder, loop, place)
 
     def _value(self, frame):
@@ -91,48 +99,58 @@ def _variable(register, frame):
 
 
 class _Watch:
-    """Python's numbers and lists in a dynamic loop must be the same after each iteration."""
+    """Python's state must be the same after each iteration of a dynamic loop as before."""
 
-    def __init__(self, frame, name, place):
-        self.frame, self.name, self.place = frame, name, place
-        self.before = self._state()
-
-    def _state(self):
-        state = {}
-        for name, value in self.frame.f_locals.items():
-            if isinstance(value, (bool, int, float, str)):
-                state[name] = value
-            elif isinstance(value, (list, dict, set)):
-                state[name] = len(value)
-        return state
+    def __init__(self, frame, loop, place, functions, names=(ROUND,)):
+        self.given, self.place = (frame, functions, names, loop), place
+        self.before = State(*self.given) if loop.trips is not None and frame is not None else None
 
     def look(self):
-        now = self._state()
-        for name, value in self.before.items():
-            if name in now and now[name] != value and name not in (self.name, "__tally_round__"):
-                raise Refusal(f"the dynamic loop changes Python's '{name}', which the device does not see: "
-                              "it has one body for all iterations; use the loop's index, a register or "
-                              "memory", self.place)
+        if self.before is None:
+            return
+        now = State(*self.given)
+        change = self.before.change(now)
+        if change is not None:
+            raise Refusal(f"the dynamic loop changes Python's {change}, which the device does not see: it has one body for all "
+                          "iterations; use the loop's index, or a register or a tensor from before the loop", self.place)
+        if self.before.reshapes(now):  # the next iteration shows whether it minds
+            self.given[-1].carried = True
         self.before = now
 
 
-def dynamic_while(recorder, condition, place, frame=None):
+_MOST_TURNS = 10_000  # of a dynamic 'while' in a trace
+
+
+def dynamic_while(recorder, condition, place, frame=None, functions=()):
     """`while register:`, as long as it is not 0."""
-    return _dynamic_while(recorder, condition(), condition, place, frame)
+    return _dynamic_while(recorder, condition(), condition, place, frame, functions)
 
 
-def _dynamic_while(recorder, register, condition, place, frame):
-    loop = recorder.open_loop("while", place, Trips(None, _variable(register, frame or user_frame()), place))
-    watch = _Watch(frame, "while", place) if frame is not None else None
+def _dynamic_while(recorder, register, condition, place, frame, functions=()):
+    name = _variable(register, frame)
+    loop = recorder.open_loop("while", place, Trips(None, name, place))
+    watch = _Watch(frame, loop, place, functions)
+    value, identity = register.value, register.identity
+    entered, counts_down = identity, True
     try:
-        while register.value:
+        while value:
             recorder.begin_iteration(loop)
             yield register
-            if watch is not None:
-                watch.look()
             register = condition()
             if not isinstance(register, Register):
                 raise Refusal("the condition of a dynamic 'while' is no longer a register", place)
+            watch.look()
+            value = register.value
+            if value and register.identity == identity:
+                raise Refusal(f"'while {name}' does not end: nothing in its body sets the register; set it there, by "
+                              "'nisa.register_load' or 'nisa.register_move'", place)
+            counts_down = counts_down and difference(identity, register.identity) == 1
+            identity = register.identity
+            if loop.index >= _MOST_TURNS:
+                raise Refusal(f"'while {name}' ran more than {_MOST_TURNS} times in this trace; does it end? A few iterations show "
+                              "how they differ, so give inputs with which it runs less often", place)
+        if counts_down:  # it runs as often as the register said before
+            loop.trips = Trips(name, None, (0, entered, 1))
         recorder.close_loop(loop)
     finally:
         _abandon(recorder, loop, place)
@@ -142,13 +160,15 @@ def hooks(recorder, runs=lambda: True):
     """The functions that the loops of the user's files call, by name. Loops that run while no kernel does are
     left alone."""
 
-    def loop_for(iterable, name, line, column):
+    def loop_for(iterable, names, line, column, is_statement):
         if not runs():
             return iterable
         frame = sys._getframe(1)
         place = Place(frame.f_code.co_filename, line, column)
+        name = next((name.strip("_") for name in names if name.strip("_")), "i")
         if isinstance(iterable, _Dynamic):
-            iterable.name = name
+            iterable.check_statement(is_statement)
+            iterable.names, iterable.name = names, name
             return iterable.run(place, frame)
         if isinstance(iterable, Register):
             raise Refusal("a loop over a register; use 'nl.dynamic_range'", place)
@@ -161,16 +181,22 @@ def hooks(recorder, runs=lambda: True):
         place = Place(frame.f_code.co_filename, line, column)
         return _while(recorder, condition, place, frame)
 
-    return {"__tally_for__": loop_for, "__tally_while__": loop_while}
+    def turn(line, column):
+        if runs():
+            recorder.turn(Place(sys._getframe(1).f_code.co_filename, line, column))
+
+    return {MARK: loop_for, "__tally_while__": loop_while, "__tally_turn__": turn}
 
 
 def _recorded(recorder, iterable, name, place):
-    iterator = iter(iterable)
+    iterator, ends = iter(iterable), hasattr(iterable, "__len__")
     loop = recorder.open_loop(name, place)
     try:
         while True:
             # What makes the next value, perhaps a generator of the kernel, belongs to its iteration.
             recorder.begin_iteration(loop)
+            if not ends:
+                recorder.turn(place)
             try:
                 value = next(iterator)
             except StopIteration:
@@ -195,7 +221,29 @@ def _while(recorder, condition, place, frame):
     try:
         while holds:
             recorder.begin_iteration(loop)
+            recorder.turn(place)
             yield None
+            _check_progress(loop, frame, place)
             holds = condition()
     finally:
         _abandon(recorder, loop, place)
+
+
+_PATIENCE = 1024
+
+
+def _check_progress(loop, frame, place):
+    """A loop that changes nothing by which Python could decide to end goes on forever. To look takes time, so this is
+    done seldom: after each power of two, at a few iterations in a row."""
+    turns = loop.index + 1
+    since = turns - (1 << turns.bit_length() - 1)
+    if turns < _PATIENCE or since > 2:
+        return
+    now = State(frame, (), (ROUND,))
+    if since and not now.opaque and loop.before.change(now) is None:
+        loop.same += 1
+    else:
+        loop.same = 0
+    loop.before = now
+    if loop.same == 2:
+        raise Refusal("this loop does not end: its iterations change nothing by which Python could leave it", place)

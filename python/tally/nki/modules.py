@@ -15,7 +15,7 @@ from .elements import ELEMENTS, cast, find_element
 from .expressions import OPERATORS, REDUCTIONS
 from .instructions import INSTRUCTIONS
 from .loops import dynamic_loop, dynamic_while
-from .places import assigned_name, here, user_frame
+from .places import here, user_frame
 from .refusal import Refusal
 from .values import DynamicSlice, Grid, LoopReduce, Mask, Register, View, refuse
 
@@ -297,13 +297,18 @@ class Language:
     def fori_loop(self, lower, upper, body_fun, step=1):
         loop = dynamic_loop(self.tracer.recorder, lower, upper, step)
         loop.name = _parameter(body_fun)
-        for index in loop.run(here(), user_frame()):
+        for index in loop.run(here(), user_frame(), (body_fun,)):
             body_fun(index)
 
     def while_loop(self, init, body_fun):
-        register = [init]
-        for _ in dynamic_while(self.tracer.recorder, lambda: register[0], here(), user_frame()):
-            register[0] = body_fun(register[0])
+        register = self.tracer.register(init)
+        register.name = getattr(init, "name", None)
+        for _ in dynamic_while(self.tracer.recorder, lambda: register, here(), user_frame(), (body_fun,)):
+            after = body_fun(register)
+            if not isinstance(after, Register):
+                refuse("the body of 'while_loop' gives no register; let it return the one on which the next turn depends")
+            if after is not register:
+                self.tracer.move_register(register, after)
 
     def program_id(self, axis=0):
         return self.tracer.program[axis] if axis < len(self.tracer.program) else 0
@@ -421,7 +426,7 @@ def _isa(tracer, modern, base):
     isa.matmul_perf_mode = _tokens("none", "double_row")
     isa.nc_version = types.SimpleNamespace(gen2=2, gen3=3, gen4=4)
     isa.get_nc_version = lambda: 3
-    isa.register_alloc = lambda x=None: _register(tracer, x)
+    isa.register_alloc = lambda x=None: tracer.register(x)
     for name in ("move", "load", "store"):
         setattr(isa, f"register_{name}", _of_tracer(tracer, f"{name}_register"))
     isa.sendrecv = _of_tracer(tracer, "sendrecv")
@@ -432,15 +437,6 @@ def _isa(tracer, modern, base):
 
 def _of_tracer(tracer, name):
     return lambda *args, **given: getattr(tracer, name)(*args, **given)
-
-
-def _register(tracer, value):
-    register = Register(0, True, assigned_name(here()))
-    if isinstance(value, View):
-        tracer.load_register(register, value)
-    elif value is not None:
-        tracer.move_register(register, value)
-    return register
 
 
 def _tokens(*names):

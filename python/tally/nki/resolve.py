@@ -19,7 +19,8 @@ _RESERVED = {"mod", "floordiv", "if", "and", "total", "trips"}
 def free_name(wanted):
     """A name that stands in a tile without quotes."""
     name = re.sub(r"[^A-Za-z0-9_.]", "_", wanted)
-    return name + "_" if name in _RESERVED or not (name[0].isalpha() or name[0] == "_") else name
+    name = name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+    return name + "_" if name in _RESERVED else name
 
 
 class Linear:
@@ -243,36 +244,57 @@ def _variables(linear):
     return names.union(*(_variables(inner) for *_, inner in linear.parts))
 
 
-def most_trips(nodes):
-    """For dynamic loops that move a tile, by name, how often they can run until the tile has left its
-    buffer: the kernel itself allows no more trips. Loops that move a tile together have no bound of
-    their own."""
-    last, most, joint = {}, {}, set()
-    for loop in loops(nodes):
-        last[loop.name] = None if loop.source.dynamic else _highest(loop.trips, last) - 1
-    for instruction in instructions(nodes):
-        for access in instruction.accesses:
-            tile = access.tile
-            for first, count, step, extent in zip(access.firsts, tile.counts or (), tile.steps or (),
-                                                  tile.family.shape):
-                dynamic = [(name, factor) for name, factor in first.factors if last[name] is None]
-                if len(dynamic) > 1 or any(factor < 0 for _, factor in dynamic):
-                    joint |= {name for name, _ in dynamic}
-                elif dynamic:
-                    (name, factor), = dynamic
-                    room = extent - 1 - (count - 1) * step - _highest(first, last)
-                    trips = max(0, room // factor + 1)
-                    most[name] = min(most.get(name, trips), trips)
-    return {name: trips for name, trips in most.items() if name not in joint}
+class Reach:
+    """How far tiles move with dynamic loops. `most`: for such loops, by name, how often they can run until a tile has left
+    its buffer; the kernel itself allows no more trips. Where several of them move a tile together, each is bounded with the
+    others at 0, if all move it the same way, and `leaves_out` says which of their iterations there are."""
+
+    def __init__(self, nodes):
+        self.most, self.last = {}, {}
+        for loop in loops(nodes):
+            self.last[loop.name] = None if loop.source.dynamic else self._ends(loop.trips)[1] - 1
+        for instruction in instructions(nodes):
+            for access in instruction.accesses:
+                for first, room in _rooms(access):
+                    self._bound(first, room)
+
+    def _moved(self, first):
+        return [(name, factor) for name, factor in first.factors if self.last[name] is None]
+
+    def _bound(self, first, room):
+        dynamic = self._moved(first)
+        if len({factor > 0 for _, factor in dynamic}) != 1:
+            return
+        low, high = self._ends(first)
+        for name, factor in dynamic:
+            left = room - high if factor > 0 else low
+            trips = max(0, left // abs(factor) + 1)
+            self.most[name] = min(self.most.get(name, trips), trips)
+
+    def leaves_out(self, access):
+        """The condition under which a tile is in its buffer, if that is one on several loops; it holds for all that run."""
+        for first, room in _rooms(access):
+            moves = {factor > 0 for _, factor in self._moved(first)}
+            if len(self._moved(first)) > 1:
+                yield from [f"{first.text()} < {room + 1}"] * (True in moves) + [f"{first.text()} >= 0"] * (False in moves)
+
+    def _ends(self, linear):
+        """The lowest and the highest value, with the variables of dynamic loops at 0."""
+        low = high = linear.constant
+        for name, factor in linear.factors:
+            end = factor * (self.last[name] or 0)
+            low, high = low + min(0, end), high + max(0, end)
+        for scale, word, by, inner in linear.parts:
+            ends = (0, by - 1) if word == "mod" else [end // by for end in self._ends(inner)]
+            low, high = low + min(scale * end for end in ends), high + max(scale * end for end in ends)
+        return low, high
 
 
-def _highest(linear, last):
-    """The largest value, with the variables of dynamic loops at 0."""
-    value = linear.constant + sum(max(0, factor * (last[name] or 0)) for name, factor in linear.factors)
-    for scale, word, by, inner in linear.parts:
-        top = by - 1 if word == "mod" else _highest(inner, last) // by
-        value += max(0, scale * top)
-    return value
+def _rooms(access):
+    """For each dimension of a tile its first element, and the last one that this may be."""
+    tile = access.tile
+    for first, count, step, extent in zip(access.firsts, tile.counts or (), tile.steps or (), tile.family.shape):
+        yield first, extent - 1 - (count - 1) * step
 
 
 def loops(nodes):

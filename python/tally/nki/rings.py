@@ -7,7 +7,8 @@ nothing reads or writes the tile again, so a ring serves: slot `total(L) mod dep
 iteration that may overlap with the next. The loops inside of that get a dimension each, as long as they
 are.
 
-What the kernel returns is wanted at the end, so it is in no ring.
+Only memory on the chip is in rings. A tensor in HBM has an index for each loop, whether the kernel returns it or not; one that
+a dynamic loop allocates, and that is not returned, is one for all of its iterations.
 
 Two slots are enough for one iteration to fill what the next one uses; the number is the user's choice
 (`--ring`), since the language leaves it open.
@@ -22,7 +23,7 @@ class Layout:
 
     def __init__(self, family, depth):
         self.family, self.depth = family, depth
-        self.local = 0 if family.kept else len(family.loops)
+        self.local = len(family.loops)
 
     @property
     def ring(self):
@@ -48,6 +49,8 @@ def layouts(nodes, depth, loop_info):
             layout = found.setdefault(family, Layout(family, depth))
             layout.local = min(layout.local, _same(access, instruction.positions))
     for layout in found.values():
+        if layout.family.space == "hbm":
+            _in_hbm(layout, loop_info)
         for loop in layout.family.loops[layout.local:]:
             name, place, trips = loop_info[loop]
             if trips is not None:
@@ -55,6 +58,13 @@ def layouts(nodes, depth, loop_info):
                               f"{'returned' if layout.family.kept else 'used after that iteration'}; allocate it before the loop",
                               layout.family.place)
     return found
+
+
+def _in_hbm(layout, loop_info):
+    """Iterations of a dynamic loop share it, and all others have one of their own."""
+    dynamic = [place for place, loop in enumerate(layout.family.loops, 1) if loop_info[loop][2] is not None]
+    layout.local = max((place for place in dynamic if place <= layout.local and not layout.family.kept), default=0)
+    layout.depth = 1
 
 
 def _same(access, positions):

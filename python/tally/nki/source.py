@@ -2,25 +2,29 @@
 
 `for` and `while` are the only constructs that are changed, on the way from the file to bytecode:
 
-  for x in E:      for x in __tally_for__(E, "x", line, column):
+  for x in E:      for x in __tally_for__(E, ("x",), line, column, True):
   while C:         for _ in __tally_while__(lambda: C, line, column):
 
 The lines stay, and so do `break`, `continue` and `else`. This holds for the files below the kernel's
-folder (`root`); other modules load as always. Loops in generators are left alone, since what uses a
-generator runs in the middle of them.
+folder (`root`); other modules load as always. Loops in generators only count their turns, by
+`__tally_turn__`, since what uses a generator runs in the middle of them.
 
-Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers and
-warnings. A module from outside the folder that a kernel imports stays imported.
+Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers,
+warnings, built-in names and what signals do. A module from outside the folder that a kernel imports stays imported.
 """
 
 import ast
+import builtins
 import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import random
+import re
+import signal
 import sys
+import threading
 import tokenize
 import types
 import warnings
@@ -29,7 +33,7 @@ import numpy as np
 
 from .refusal import Place, Refusal
 
-_FOR, _WHILE = "__tally_for__", "__tally_while__"
+_FOR, _WHILE, _TURN = "__tally_for__", "__tally_while__", "__tally_turn__"
 
 
 class _Loops(ast.NodeTransformer):
@@ -56,23 +60,29 @@ class _Loops(ast.NodeTransformer):
     def visit_GeneratorExp(self, node):
         return node
 
-    def _wrapped(self, iterable, target, node):
+    def _wrapped(self, iterable, target, node, is_statement):
         call = ast.Call(ast.Name(_FOR, ast.Load()),
-                        [iterable, ast.Constant(_target_name(target)), ast.Constant(node.lineno),
-                         ast.Constant(node.col_offset + 1)], [])
+                        [iterable, ast.Constant(_target_names(target)), *_place(node), ast.Constant(is_statement)], [])
         return ast.fix_missing_locations(ast.copy_location(call, iterable))
+
+    def _counted(self, node):
+        """A loop that is left alone otherwise."""
+        turn = ast.Expr(ast.Call(ast.Name(_TURN, ast.Load()), _place(node), []))
+        node.body.insert(0, ast.fix_missing_locations(ast.copy_location(turn, node)))
+        return node
 
     def visit_For(self, node):
         self.generic_visit(node)
-        if not self.plain[-1]:
-            node.iter = self._wrapped(node.iter, node.target, node)
+        if self.plain[-1]:
+            return self._counted(node)
+        node.iter = self._wrapped(node.iter, node.target, node, True)
         return node
 
     def _comprehension(self, node):
         self.generic_visit(node)
         if not self.plain[-1]:
             for part in node.generators:
-                part.iter = self._wrapped(part.iter, part.target, part.iter)
+                part.iter = self._wrapped(part.iter, part.target, part.iter, False)
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = _comprehension
@@ -81,13 +91,16 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         if self.plain[-1] or any(isinstance(inner, (ast.NamedExpr, ast.Await))
                                  for inner in ast.walk(node.test)):
-            return node
+            return self._counted(node)
         test = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
-        call = ast.Call(ast.Name(_WHILE, ast.Load()),
-                        [test, ast.Constant(node.lineno), ast.Constant(node.col_offset + 1)], [])
+        call = ast.Call(ast.Name(_WHILE, ast.Load()), [test, *_place(node)], [])
         loop = ast.For(ast.Name("_", ast.Store()), call, node.body, node.orelse)
         loop.target.id = "__tally_round__"
         return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+
+def _place(node):
+    return [ast.Constant(node.lineno), ast.Constant(node.col_offset + 1)]
 
 
 def _own_nodes(function):
@@ -101,9 +114,8 @@ def _own_nodes(function):
             pending += ast.iter_child_nodes(node)
 
 
-def _target_name(target):
-    names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return next((name.strip("_") for name in names if name.strip("_")), "i")
+def _target_names(target):
+    return tuple(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 def compiled(path):
@@ -251,11 +263,13 @@ def guarded(offered, names, root, finder=Finder):
     modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
     environment, folder = dict(os.environ), os.getcwd()
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr()
+    names, handlers = dict(vars(builtins)), _handlers()
     hidden = [name for name in modules
               if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
     try:
         # What a kernel prints is no part of the document.
         with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
+            warnings.filterwarnings("ignore", module=re.escape(__name__.rpartition(".")[0]))  # the device has none
             for name in hidden:
                 del sys.modules[name]
             sys.modules.update(offered)
@@ -276,7 +290,21 @@ def guarded(offered, names, root, finder=Finder):
         np.random.set_state(states[1])
         sys.setrecursionlimit(states[2])
         np.seterr(**states[3])
+        for name in set(vars(builtins)) - set(names):
+            del vars(builtins)[name]
+        vars(builtins).update(names)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
         importlib.invalidate_caches()
+
+
+def _handlers():
+    """What signals do, where it can be set: only in the main thread, and only if Python has set it."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    return {number: handler for number, handler in handlers.items() if handler is not None}
 
 
 def _restore_environment(environment):

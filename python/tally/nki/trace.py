@@ -1,6 +1,7 @@
 """From a file and arguments to a kernel of tally, with inputs and expected results."""
 
 import os
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -59,8 +60,8 @@ def trace_file(path, kernel, arguments, *, root=None, **options):
 
 
 def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), progress=None, keep_log=False,
-           only_run=False):
-    """Traces what `run` does with a tracer; it gives the function of the kernel.
+           only_run=False, most=None):
+    """Traces what `run` does with a tracer; it gives the function of the kernel. `most`: bounds on the trips of dynamic loops.
 
     With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
     """
@@ -83,8 +84,9 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
         finally:
             places.forget()
     if tracer.recorder.operations == 0:
-        raise Refusal(f"the kernel '{function.__name__}' ran no operation", place_of_function(function))
-    return _result(tracer, block, function, name or function.__name__, ring, only_run)
+        raise Refusal(f"the kernel '{function.__name__}' ran no operation of 'nki.isa' or 'nki.language', so there is nothing to "
+                      "write; if what it does depends on its arguments, give others by '--arg'", place_of_function(function))
+    return _result(tracer, block, function, name or function.__name__, ring, only_run, most)
 
 
 def place_of_function(function):
@@ -110,16 +112,16 @@ def _run(tracer, path, kernel, arguments, root):
     return function
 
 
-def _result(tracer, block, function, name, ring, only_run):
+def _result(tracer, block, function, name, ring, only_run, most):
     recorder = tracer.recorder
     document = summary = buffers = nodes = constant = None
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
-        document, summary, buffers = kernel_document(name, recorder, nodes, ring)
+        document, summary, buffers = kernel_document(name, recorder, nodes, ring, most)
         if tying(nodes):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
-            constant = kernel_document(name, recorder, plain, ring)[0]
+            constant = kernel_document(name, recorder, plain, ring, most)[0]
         summary.program, summary.apart = _program(tracer), [
             (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
@@ -186,8 +188,12 @@ def source_module(path, finder, root, kernel, recorder):
 def _find(module, kernel, path):
     found = getattr(module, kernel, None)
     if found is None:
-        names = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
-        raise Refusal(f"there is no '{kernel}' in '{path}'; its kernels are: {', '.join(names) or 'none'}")
+        kernels = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
+        functions = [key for key, value in vars(module).items()
+                     if isinstance(value, types.FunctionType) and value.__module__ == module.__name__]
+        there = (f"its kernels are: {', '.join(kernels)}" if kernels else f"its functions are: {', '.join(functions)}" if functions
+                 else "it has no function: give the file that defines the kernel")
+        raise Refusal(f"there is no '{kernel}' in '{path}'; {there}")
     function = getattr(found, "function", found)
     function = getattr(function, "function", function)
     if not hasattr(function, "__code__"):

@@ -18,7 +18,7 @@ from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import LoopReduce, Memory, Register, View, limited, memories_in, refuse, whole
+from .values import LoopReduce, Memory, Register, View, difference, follows_indices, limited, memories_in, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 PRODUCTS = ("nc_matmul", "nc_matmul_mx")
@@ -355,9 +355,8 @@ class Tracer:
                 if self.recorder.is_dynamic:
                     self.recorder.carries(memory)
             else:
-                if memory.known and not known and self.recorder.is_dynamic:
-                    self.recorder.demoted.add(memory.family.place)
-                memory.known = memory.known and known
+                if not known:
+                    self.recorder.demote(memory)
             memory.written = True
             memory.version += 1
             self.recorder.wrote(memory)
@@ -535,10 +534,9 @@ class Tracer:
         number = np.asarray(src.read()).reshape(-1)[0]
         if number != number:
             refuse(f"a register is loaded from '{src.name}', which nothing has written")
-        dst.value = int(number)
-        dst.known = src.memory.known and not src.unknown
-        dst.name, dst.identity = dst.name or assigned_name(here()), self.recorder.new_value()
-        self.recorder.wrote(dst)
+        known = src.memory.known and not src.unknown
+        dst.name = dst.name or assigned_name(here())
+        self._set_register(dst, int(number), self.recorder.new_value(), known)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
                                     [("r", src, None)]))
         self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
@@ -546,13 +544,38 @@ class Tracer:
         self.last = None
 
     def move_register(self, dst, src):
-        if isinstance(src, Register):
-            # Where it goes round among registers, no few iterations show how.
-            dst.value, dst.known = src.value, src.known and not self.recorder.is_dynamic
-            dst.identity = src.identity
+        if not isinstance(src, Register):
+            self._set_register(dst, int(src), self.recorder.new_value(), True)
+            return
+        # What goes round among registers may take any number of iterations to show how; what a register adds to
+        # itself, and what follows from indices, shows at once.
+        steps = difference(src.identity, dst.identity) is not None and dst.known
+        known = src.known and (not self.recorder.is_dynamic or steps or follows_indices(src.identity))
+        self._set_register(dst, src.value, src.identity, known, carries=not steps)
+
+    def _set_register(self, dst, value, identity, known, carries=True):
+        dst.value, dst.identity = value, identity
+        known = known and not dst.never_known
+        if known:
+            dst.known = True
+            if carries:
+                self.recorder.carries(dst)
         else:
-            dst.value, dst.known, dst.identity = int(src), True, self.recorder.new_value()
+            self.recorder.demote(dst)
         self.recorder.wrote(dst)
+
+    def register(self, value):
+        """A new one."""
+        register = Register(0, True, assigned_name(here()), recorder=self.recorder)
+        register.place, register.coordinates = here(), self.recorder.coordinates()
+        register.identity = self.recorder.new_value()
+        if register.place in self.notes.unknown:
+            register.known, register.never_known = False, True
+        if isinstance(value, View):
+            self.load_register(register, value)
+        elif value is not None:
+            self.move_register(register, value)
+        return register
 
     def store_register(self, dst, src):
         dst.write(np.asarray(src.value))

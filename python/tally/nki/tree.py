@@ -17,7 +17,7 @@ from typing import NamedTuple, Optional
 from . import rollup
 from .places import here
 from .refusal import Refusal
-from .values import row_of
+from .values import Scope, row_of
 
 
 _NUMBERS = re.compile(r"[-_]?\d+")
@@ -76,7 +76,7 @@ class Operation:
 
 class OpenLoop:
     __slots__ = ("id", "name", "place", "trips", "iterations", "index", "parent", "copies", "written",
-                 "carried")
+                 "carried", "scope", "before", "same")
 
     def __init__(self, identity, name, place, trips, parent, copies):
         self.id, self.name, self.place, self.trips = identity, name, place, trips
@@ -84,6 +84,8 @@ class OpenLoop:
         self.iterations, self.index = [], -1
         self.written = []  # memories and registers, if the loop is dynamic
         self.carried = False  # a known number goes over from one iteration to the next
+        self.scope = None  # of the iteration, if the loop is dynamic
+        self.before, self.same = None, 0  # Python's state at an earlier iteration, and for how long it has not changed
 
 
 class Trips(NamedTuple):
@@ -92,6 +94,9 @@ class Trips(NamedTuple):
     value: Optional[str]
     condition: Optional[str]
     identity: object
+
+
+_MOST_IDLE = 1_000_000
 
 
 class Limits(NamedTuple):
@@ -116,6 +121,7 @@ class Recorder:
         self.entries = {}  # of each dynamic loop, by the iterations around it: how often it ran
         self.registers_set = 0
         self.operations = self.iterations = self.bytes = self.multiply_adds = 0
+        self.idle = 0  # turns of loops that may be endless since the last operation
         self.obstacles = {}
         self.log = None  # tests keep every operation here
         self.demoted = set()  # places of memories whose numbers an iteration of a dynamic loop made unknown
@@ -127,6 +133,7 @@ class Recorder:
         if self.refusal is not None:
             raise self.refusal
         self.operations += 1
+        self.idle = 0
         if self.operations > self.limits.operations:
             raise TooLarge(f"the kernel ran more than {self.limits.operations} operations; trace it at a "
                           "smaller shape, or allow more with '--max-operations'", operation.place)
@@ -213,7 +220,18 @@ class Recorder:
             raise Refusal(f"the kernel's loops began more than {self.limits.iterations} iterations; does "
                           "this one end?", loop.place)
         loop.index += 1
+        loop.scope = Scope(loop.name) if loop.trips is not None else None
         self.block, self.copies = [], {}
+
+    def turn(self, place):
+        """A loop that may be endless goes on."""
+        self.idle += 1
+        if self.idle > _MOST_IDLE:
+            raise Refusal(f"the kernel's loops went on {_MOST_IDLE} times without an operation; does this one end?", place)
+
+    def scope(self):
+        """The iteration of the innermost dynamic loop, None outside of all."""
+        return next((loop.scope for loop in reversed(self.loops) if loop.trips is not None), None)
 
     def take_back_iteration(self, loop):
         """The iteration was none, unless something ran in it."""
@@ -229,6 +247,8 @@ class Recorder:
             self.close_loop(self.loops[-1])
         if self.block is not None and loop.index >= 0:
             loop.iterations.append(rollup.freeze(self.block, self))
+        if loop.scope is not None:
+            loop.scope.ended = True
         self.block = None
 
     def close_loop(self, loop):
@@ -250,16 +270,23 @@ class Recorder:
         """What the loop has written depends on how often it ran."""
         self.entries[loop.id, self.coordinates()] = loop.index + 1
         for thing in loop.written:
-            thing.known = False
+            self.demote(thing)
         for outer in self.loops:
             if outer.trips is not None:
                 outer.written += loop.written
 
-    def carries(self, memory):
-        """A memory is set in dynamic loops. Those in whose iteration it was not allocated may read first
+    def demote(self, thing):
+        """The numbers of a memory or a register are known no more; if this is in a dynamic loop, an earlier iteration
+        has taken them as known."""
+        if thing.known and self.is_dynamic:
+            self.demoted.add(thing.place)
+        thing.known = False
+
+    def carries(self, thing):
+        """A memory or a register is set in dynamic loops. Those in whose iteration it was not allocated may read first
         what the iteration before has left; from the third one on, that shows."""
         for depth, loop in enumerate(self.loops):
-            here = memory.coordinates[:depth + 1] == self.coordinates()[:depth + 1]
+            here = thing.coordinates[:depth + 1] == self.coordinates()[:depth + 1]
             if loop.trips is not None and not here:
                 loop.carried = True
 

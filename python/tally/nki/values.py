@@ -8,7 +8,6 @@ What comes from numbers that only a run knows is marked, never guessed: a `Regis
 on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
 """
 
-from collections import Counter
 from itertools import combinations, product
 from math import gcd, prod
 from typing import NamedTuple, Optional
@@ -249,6 +248,10 @@ class Memory:
         self.own = None  # of a tensor that other programs write, too: what this one has of it (others.py)
         self.producer = None  # the operation whose result this is, and nothing else
 
+    @property
+    def place(self):
+        return self.family.place
+
     def __del__(self):
         self.tracer.recorder.bytes -= self.data.nbytes
 
@@ -461,10 +464,30 @@ class View:
     def __ge__(self, other):
         return self._compared("greater_equal", other)
 
+    def __eq__(self, other):
+        if isinstance(other, (int, float, np.number, View, Register)):
+            return self._compared("equal", other)
+        return NotImplemented  # as None is
+
+    def __ne__(self, other):
+        if isinstance(other, (int, float, np.number, View, Register)):
+            return self._compared("not_equal", other)
+        return NotImplemented
+
+    __hash__ = object.__hash__
+
+    def __contains__(self, _):
+        refuse(f"'in' of the tensor '{self.name}': its numbers are not known before the kernel runs; compare on the device, by "
+               "'op=nl.equal'")
+
     def __bool__(self):
-        if self.memory.modern:
-            return True  # it has no comparisons, so kernels ask whether there is a tensor at all
-        refuse("a Python condition on a tensor: its numbers are not known before the kernel runs")
+        """In the second generation, kernels ask so whether there is a tensor at all."""
+        if self.size == 1 or not self.memory.modern:
+            refuse(f"a Python condition on the tensor '{self.name}': its numbers are not known before the kernel runs. Whether there is "
+                   "a tensor at all is asked by 'is not None'; a condition is computed on the device")
+        self.memory.tracer.recorder.obstacle(f"a Python condition on the tensor '{self.name}' counts as true, since there is one; 'is "
+                                             "not None' says so")
+        return True
 
     def reshape(self, *shape):
         shape = tuple(int(n) for n in (shape[0] if isinstance(shape[0], (tuple, list)) else shape))
@@ -656,9 +679,14 @@ _TURNED = {"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "d
 _VIEWS = {("bfloat16", "float32"), ("bfloat16", "int32"), ("bfloat16", "uint32"), ("float32", "bfloat16")}
 
 
+def merged(shape, strides):
+    """The same elements in the same order, with as few axes as there can be."""
+    return tuple(_merged([(n, s) for n, s in zip(shape, strides) if n != 1]))
+
+
 def reshaped(shape, strides, wanted):
     """The strides with which the pattern has the wanted shape, or None."""
-    have = _merged([(n, s) for n, s in zip(shape, strides) if n != 1])
+    have = list(merged(shape, strides))
     result, left, stride = [], 1, 1
     for extent in reversed(wanted):
         if extent == 1:
@@ -944,10 +972,8 @@ def _range(part, extent):
 
 def _check_length(part, extent, length):
     """The length of a slice is the same whatever its registers hold."""
-    terms = _terms(extent if part.stop is None else identity_of(part.stop))
-    terms.subtract(_terms(0 if part.start is None else identity_of(part.start)))
-    constant = terms.pop(_ONE, 0)
-    if any(terms.values()) or constant != length:
+    if difference(extent if part.stop is None else identity_of(part.stop),
+                  0 if part.start is None else identity_of(part.start)) != length:
         refuse(f"the length of the slice '{_bound(part.start)}:{_bound(part.stop)}' depends on a register, and sizes are "
                "numbers; use 'nl.ds(start, size)'")
 
@@ -1001,7 +1027,7 @@ def _at_grids(view, index):
 
 
 class Scope:
-    """A run of a dynamic loop, outside of which its index has no value."""
+    """An iteration of a dynamic loop, after which the registers that it has made are gone."""
 
     __slots__ = ("name", "ended")
 
@@ -1013,27 +1039,35 @@ class Register:
     """A register of the device, with the value that it has in this run.
 
     Python must not decide by it: the device runs the same code whatever it holds. `identity` tells what it holds
-    from what any register holds that was set elsewhere, or earlier.
+    from what any register holds that was set elsewhere, or earlier. One that is made in an iteration of a dynamic
+    loop, as its index and all that is computed from it, is gone after that. The device has one body and any number
+    of trips, but Python would take the number of this trip along.
     """
 
-    __slots__ = ("_value", "known", "name", "identity", "scopes")
+    __slots__ = ("_value", "known", "never_known", "name", "identity", "recorder", "home", "coordinates", "place")
     __array_ufunc__ = None
 
-    def __init__(self, value, known=True, name: Optional[str] = None, identity=None, scopes=()):
+    def __init__(self, value, known=True, name: Optional[str] = None, identity=None, recorder=None):
         self._value, self.known, self.name, self.identity = value, known, name, identity
-        self.scopes = scopes  # of the indices of dynamic loops that it comes from
+        self.recorder, self.home = recorder, recorder.scope() if recorder is not None else None
+        self.coordinates, self.place, self.never_known = (), None, False  # of one that the kernel allocates
+
+    def _check_home(self):
+        if self.home is not None and self.home.ended:
+            name = f" '{self.name}'" if self.name else ""
+            refuse(f"the register{name} is used after the iteration of the dynamic loop over '{self.home.name}' that made it, as its "
+                   "index or from it. Allocate a register before the loop and set it in the loop with 'nisa.register_move', or "
+                   "compute the number from the loop's bound")
 
     @property
     def value(self):
-        for scope in self.scopes:
-            if scope.ended:
-                refuse(f"the index '{scope.name}' of a dynamic loop is used after the loop, which may have run any number of "
-                       "times; set a register in the loop, or compute the index from the loop's bound")
+        self._check_home()
         return self._value
 
     @value.setter
     def value(self, value):
-        self._value, self.scopes = value, ()
+        self._check_home()
+        self._value = value
 
     def _refused(self, what):
         name = f" '{self.name}'" if self.name else ""
@@ -1052,49 +1086,89 @@ class Register:
         self._refused("a Python comparison")
 
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
-    __hash__ = object.__hash__
 
-    def _made(self, word, value, other):
+    def __hash__(self):
+        self._refused("a key or a member of a set")
+
+    def _made(self, factor, plus, other):
+        """`factor` times this one, and `plus` times the other."""
+        value = factor * self.value + plus * _value(other)
         known = self.known and (not isinstance(other, Register) or other.known)
-        scopes = self.scopes + (other.scopes if isinstance(other, Register) else ())
-        return Register(value, known, self.name, (word, self.identity, identity_of(other)), scopes)
+        return Register(value, known, self.name, _combined(factor, self.identity, plus, identity_of(other)), self.recorder)
 
     def __add__(self, other):
-        return self._made("+", self.value + _value(other), other)
+        return self._made(1, 1, other)
 
     __radd__ = __add__
 
     def __sub__(self, other):
-        return self._made("-", self.value - _value(other), other)
+        return self._made(1, -1, other)
 
     def __rsub__(self, other):
-        return self._made("from", _value(other) - self.value, other)
+        return self._made(-1, 1, other)
+
+    def __neg__(self):
+        return self._made(-1, 0, 0)
 
     def __mul__(self, other):
         if isinstance(other, Register):
             refuse("a product of two registers is not modelled")
-        return self._made("*", self.value * _value(other), other)
+        return self._made(int(other), 0, 0)
 
     __rmul__ = __mul__
 
+
+def _unmodelled(sign):
+    def refused(self, *_):
+        if isinstance(self, Register):
+            refuse(f"'{sign}' of a register is not modelled; registers are added, subtracted, and multiplied by numbers. Compute "
+                   "it in memory, with 'nisa.tensor_scalar', and load that")
+        refuse(f"'{sign}' of a tensor is not an operator of tiles; name the operation, as in 'nisa.tensor_scalar(op0=nl....)'")
+
+    return refused
+
+
+for _name, _sign in (("floordiv", "//"), ("truediv", "/"), ("mod", "%"), ("divmod", "divmod"), ("pow", "**"), ("lshift", "<<"),
+                     ("rshift", ">>"), ("and", "&"), ("or", "|"), ("xor", "^"), ("matmul", "@"), ("abs", "abs"), ("round", "round"),
+                     ("invert", "~")):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        for _class in (Register, View):
+            if not hasattr(_class, _method):
+                setattr(_class, _method, _unmodelled(_sign))
+
+
+# What a register holds is a number, a value that was set somewhere, or a sum of values with factors.
 
 _ONE = "one"
 
 
 def _terms(identity):
-    """How often each value that was set is in what has this identity, and how often 1 is."""
+    """How often each value is in what has this identity, and how often 1 is."""
     if isinstance(identity, int):
-        return Counter({_ONE: identity})
-    if not isinstance(identity, tuple) or identity[0] not in ("+", "-", "from", "*"):
-        return Counter({identity: 1})
-    word, own, other = identity
-    terms = _terms(own)
-    if word == "*":
-        return Counter({key: count * other for key, count in terms.items()})
-    if word == "from":
-        terms, other = _terms(other), own
-    (terms.update if word == "+" else terms.subtract)(_terms(other))
-    return terms
+        return {_ONE: identity}
+    return dict(identity[1]) if isinstance(identity, tuple) and identity[0] == "sum" else {identity: 1}
+
+
+def _combined(factor, identity, plus, other):
+    """The identity of a sum."""
+    terms = {key: factor * count for key, count in _terms(identity).items()}
+    for key, count in _terms(other).items():
+        terms[key] = terms.get(key, 0) + plus * count
+    terms = {key: count for key, count in terms.items() if count}
+    if set(terms) <= {_ONE}:
+        return terms.get(_ONE, 0)
+    return next(iter(terms)) if list(terms.values()) == [1] else ("sum", frozenset(terms.items()))
+
+
+def difference(identity, other):
+    """By which number the values of two identities differ, None if that depends on others."""
+    found = _combined(1, identity, -1, other)
+    return found if isinstance(found, int) else None
+
+
+def follows_indices(identity):
+    """Whether it is made of indices of loops, and of numbers."""
+    return all(key == _ONE or isinstance(key, tuple) and key[0] == "index" for key in _terms(identity))
 
 
 def identity_of(number):

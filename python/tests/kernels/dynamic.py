@@ -335,3 +335,111 @@ def slices(x, n):
         nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128])
         nisa.dma_copy(dst=out[128 * i:128 + 128 * i], src=tile)
     return out
+
+
+@nki.jit
+def own_counter(x, n):
+    """A `while` on a register that its body counts down, with another one that it counts up."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    left, at = register_from(n), nisa.register_alloc(0)
+    while left:
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(at, 128)])
+        nisa.dma_copy(dst=out[nl.ds(at, 128)], src=tile)
+        nisa.register_move(at, at + 128)
+        nisa.register_move(left, left - 1)
+    return out
+
+
+@nki.jit
+def counter_in_loop(x, n, m):
+    """A register that each iteration of a dynamic loop sets again, and counts in a `while`."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count, at = register_from(n), nisa.register_alloc(0)
+    for i in nl.dynamic_range(count):
+        left = register_from(m)
+        nisa.register_move(at, i * 256)
+        while left:
+            tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[nl.ds(at, 128)])
+            nisa.dma_copy(dst=out[nl.ds(at, 128)], src=tile)
+            nisa.register_move(at, at + 128)
+            nisa.register_move(left, left - 1)
+    return out
+
+
+@nki.jit
+def names_again(x, n):
+    """Names that are set before they are read again stand for anything before and after the loop, and lists of an iteration for
+    what it makes."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count, tile, width = register_from(n), None, 7
+    tiles = [x, x, x]
+    for part in range(3):
+        pass
+    for i in nl.dynamic_range(count):
+        width, tiles = x.shape[1], []
+        for part in range(2):
+            tile = nl.ndarray((64, width), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128 + 64 * part, 64)])
+            tiles.append(tile)
+        for part, tile in enumerate(tiles):
+            nisa.dma_copy(dst=out[nl.ds(i * 128 + 64 * part, 64)], src=tile)
+    return out
+
+
+class Kept:
+    """What iterations hand on."""
+
+    def __init__(self, tile):
+        self.tile = tile
+
+
+@nki.jit
+def reshaped(x, n):
+    """Each iteration leaves a tensor in another shape than the first one has found it in."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = Kept(nl.ndarray((128, 2, x.shape[1] // 2), dtype=x.dtype, buffer=nl.sbuf))
+    for i in nl.dynamic_range(register_from(n)):
+        kept.tile = kept.tile.reshape((128, x.shape[1]))
+        nisa.dma_copy(dst=kept.tile, src=x[nl.ds(i * 128, 128)])
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128)], src=kept.tile)
+    return out
+
+
+@nki.jit
+def falling(x, n):
+    """An address that falls."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(640 - i * 128, 128)])
+        nisa.dma_copy(dst=out[nl.ds(640 - i * 128, 128)], src=tile)
+    return out
+
+
+@nki.jit
+def unbounded(x, n):
+    """A loop of which no tile says how often it can run."""
+    out = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    total = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(dst=total, value=0)
+    for _ in nl.dynamic_range(register_from(n)):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x)
+        nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
+    nisa.dma_copy(dst=out, src=total)
+    return out
+
+
+@nki.jit
+def scratch(x, n):
+    """Through a tensor in HBM that each iteration makes."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        between = nl.ndarray((2, 64, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+        for part in range(2):
+            rows = nl.ds(i * 128 + 64 * part, 64)
+            nisa.dma_copy(dst=between[part], src=x[rows])
+            nisa.dma_copy(dst=out[rows], src=between[part])
+    return out

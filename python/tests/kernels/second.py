@@ -178,3 +178,26 @@ def returned_tile(x):
     tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(tile, x)
     return tile
+
+
+@nki.jit
+def scratch(x):
+    """Through a tensor in HBM that each iteration makes, and that nothing returns."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[0] // 128):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128])
+        between = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+        nisa.dma_copy(dst=between, src=tile)
+        nisa.dma_copy(dst=out[i * 128:(i + 1) * 128], src=between)
+    return out
+
+
+@nki.jit
+def with_bias(x, bias=None):
+    """Asks whether there is a tensor."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=bias if bias else x)
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=tile)
+    return out

@@ -1,7 +1,9 @@
 """Kernels that cannot be traced, each for a reason of its own."""
 
+import builtins
 import os
 import random
+import signal
 import sys
 
 import nki
@@ -175,3 +177,15 @@ def catches_and_raises(x):
 def exits(x):
     nisa.dma_copy(dst=x[0:64], src=x[64:128])
     sys.exit(0)
+
+
+@nki.jit
+def disturbs_more(x):
+    """Sets what belongs to Python, and makes NumPy warn."""
+    builtins.exit, builtins.tally_nki_disturbed = None, True
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    tile = nl.ndarray((64, 128), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=tile, value=float("nan"))
+    half = nl.ndarray((64, 128), dtype=nl.float16, buffer=nl.sbuf)
+    nisa.memset(dst=half, value=1e30)
+    nisa.dma_copy(dst=x[0:64], src=x[64:128])

@@ -1,8 +1,14 @@
 """Kernels with registers and dynamic loops that cannot be traced, each for a reason of its own."""
 
+import functools
+import itertools
+import random
+import types
+
 import nki
 import nki.isa as nisa
 import nki.language as nl
+import numpy as np
 
 
 def register_from(tensor):
@@ -15,8 +21,15 @@ def register_from(tensor):
 
 
 @nki.jit
-def returned(n):
+def returned_or_none(n):
     part = None
+    for i in nl.dynamic_range(register_from(n)):
+        part = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+    return part
+
+
+@nki.jit
+def returned(n):
     for i in nl.dynamic_range(register_from(n)):
         part = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
         tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
@@ -99,3 +112,361 @@ def numbered(n):
     tile = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
     for _ in enumerate(nl.dynamic_range(register_from(n))):
         nisa.memset(dst=tile, value=1.0)
+
+
+# ---- Python's state that an iteration changes: at an address that moves evenly, though the device has one body
+
+
+class Cursor:
+    """An object that counts."""
+
+    made = 0
+    __slots__ = ("at", "tiles", "__dict__")
+
+    def __init__(self):
+        self.at, self.tiles, self.last = 0, [], None
+
+    def step(self):
+        self.at += 128
+        return self.at - 128
+
+
+at_global, at_list = 0, [0]
+
+
+def fill(x, first):
+    nisa.dma_copy(dst=x[nl.ds(first, 128)], src=x[512:640])
+
+
+@nki.jit
+def in_attribute(x, n):
+    cursor = Cursor()
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, cursor.at)
+        cursor.at += 128
+
+
+@nki.jit
+def in_local(x, n):
+    i = 0
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, i)
+        i += 128
+
+
+@nki.jit
+def in_method(x, n):
+    step = Cursor().step
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, step())
+
+
+@nki.jit
+def in_class(x, n):
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, Cursor.made)
+        Cursor.made += 128
+
+
+@nki.jit
+def in_global(x, n):
+    global at_global
+    at_global = 0
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, at_global)
+        at_global += 128
+
+
+def from_list(x):
+    fill(x, at_list[0])
+    at_list[0] += 128
+
+
+@nki.jit
+def in_called(x, n):
+    at_list[0] = 0
+    for _ in nl.dynamic_range(register_from(n)):
+        from_list(x)
+
+
+def counting(x):
+    fill(x, counting.at)
+    counting.at += 128
+
+
+@nki.jit
+def in_function(x, n):
+    counting.at = 0
+    for _ in nl.dynamic_range(register_from(n)):
+        counting(x)
+
+
+@nki.jit
+def in_iterator(x, n):
+    places = itertools.count(0, 128)
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, next(places))
+
+
+@nki.jit
+def in_iterator_of_list(x, n):
+    places = iter([0, 128, 256, 384])
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, next(places))
+
+
+def places_of():
+    place = 0
+    while True:
+        yield place
+        place += 128
+
+
+@nki.jit
+def in_generator(x, n):
+    places = places_of()
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, next(places))
+
+
+@nki.jit
+def in_default(x, n):
+    def step(places=[0]):
+        fill(x, places[0])
+        places[0] += 128
+
+    for _ in nl.dynamic_range(register_from(n)):
+        step()
+
+
+@nki.jit
+def in_closure(x, n):
+    places = []
+
+    def step(_):
+        fill(x, 128 * len(places))
+        places.append(None)
+
+    nl.fori_loop(0, register_from(n), step)
+
+
+def step_of(x, places, _):
+    fill(x, places[0])
+    places[0] += 128
+
+
+@nki.jit
+def in_partial(x, n):
+    nl.fori_loop(0, register_from(n), functools.partial(step_of, x, bytearray(1)))
+
+
+@nki.jit
+def in_nonlocal(x, n):
+    at = 0
+
+    def step(_):
+        nonlocal at
+        fill(x, at)
+        at += 128
+
+    nl.fori_loop(0, register_from(n), step)
+
+
+@nki.jit
+def in_while(x, n):
+    state, left = types.SimpleNamespace(at=0), register_from(n)
+    while left:
+        fill(x, state.at)
+        state.at += 128
+        nisa.register_move(left, left - 1)
+
+
+@nki.jit
+def in_dictionary(x, n):
+    places = {}
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, 128 * len(places))
+        places[len(places)] = True
+
+
+@nki.jit
+def in_array(x, n):
+    places = np.zeros(2, np.int32)
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, int(places[1]))
+        places[1] += 128
+
+
+@nki.jit
+def none_before(x, n):
+    last = None
+    for i in nl.dynamic_range(register_from(n)):
+        fill(x, 0 if last is None else 128)
+        last = i
+
+
+@nki.jit
+def window_moves(x, n):
+    window = x[0:128]
+    for _ in nl.dynamic_range(register_from(n)):
+        nisa.dma_copy(dst=window, src=x[512:640])
+        window = x.ap([[8, 128], [1, 8]], offset=window.offset + 1024)
+
+
+@nki.jit
+def registers_change_places(x, n):
+    """In an inner loop, those of an iteration of the outer one."""
+    count = register_from(n)
+    for _ in nl.dynamic_range(count):
+        one, other = nisa.register_alloc(0), nisa.register_alloc(128)
+        for _ in nl.dynamic_range(count):
+            fill(x, one)
+            one, other = other, one
+
+
+@nki.jit
+def by_chance(x, n):
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, 128 * (random.random() < 2))
+
+
+@nki.jit
+def index_before(x, n):
+    """The index of the iteration before."""
+    last = nisa.register_alloc(-1)
+    for i in nl.dynamic_range(register_from(n)):
+        fill(x, last + 1)
+        last = i
+
+
+@nki.jit
+def register_of_iteration(x, n):
+    for _ in nl.dynamic_range(register_from(n)):
+        length = nisa.register_alloc(64)
+        fill(x, 0)
+    nisa.memset(dst=nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf), value=1.0)
+    fill(x, length)
+
+
+@nki.jit
+def moved_to_constant(x, n):
+    """The first iteration reads another number than all others, and two iterations do not show it."""
+    at = nisa.register_alloc(0)
+    for _ in nl.dynamic_range(register_from(n)):
+        fill(x, at)
+        nisa.register_move(at, 128)
+
+
+# ---- Loops that are none, or that do not end
+
+
+@nki.jit
+def comprehended(x, n):
+    tiles = [fill(x, 0) for _ in nl.dynamic_range(register_from(n))]
+    fill(x, len(tiles))
+
+
+@nki.jit
+def zipped(x, n):
+    for _, tile in zip(nl.dynamic_range(register_from(n)), [x, x]):
+        fill(tile, 0)
+
+
+def blocks(register):
+    for i in nl.dynamic_range(register):
+        yield i * 128
+
+
+@nki.jit
+def generated(x, n):
+    for place in blocks(register_from(n)):
+        fill(x, place)
+
+
+@nki.jit
+def never_set(x, n):
+    register = register_from(n)
+    while register:
+        fill(x, 0)
+
+
+@nki.jit
+def never_zero(x, n):
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=number, src=n)
+    register = nisa.register_alloc(number)
+    while register:
+        nisa.register_load(register, number)
+
+
+@nki.jit
+def endless_with_operations(x):
+    while True:
+        fill(x, 0)
+
+
+@nki.jit
+def endless_count(x):
+    number = 0
+    while number >= 0:
+        number += 1
+
+
+@nki.jit
+def endless_iterator(x):
+    for _ in itertools.count():
+        pass
+
+
+@nki.jit
+def endless_generator(x):
+    def numbers():
+        while True:
+            pass
+        yield 0
+
+    for _ in numbers():
+        pass
+
+
+@nki.jit
+def endless_assignment(x):
+    while (number := 1):
+        pass
+
+
+# ---- Questions to tensors and registers that Python would answer by itself
+
+
+@nki.jit
+def tile_as_condition(x, n):
+    tile = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.sbuf)
+    if tile:
+        fill(x, 0)
+
+
+@nki.jit
+def number_in_tile(x, n):
+    if 5 in n:
+        fill(x, 0)
+
+
+@nki.jit
+def tile_is_number(x, n):
+    if n == 5:
+        fill(x, 0)
+
+
+@nki.jit
+def register_as_key(x, n):
+    fill(x, {5: 128}.get(register_from(n), 0))
+
+
+@nki.jit
+def register_halved(x, n):
+    fill(x, register_from(n) // 2)
+
+
+@nki.jit
+def tile_halved(x, n):
+    return n // 2

@@ -11,14 +11,11 @@ import subprocess
 
 import numpy as np
 
+from ..compare import allowed, difference, kinds_of
 from ..elements import stored
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
 DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make code
-
-# How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
-# rounded to the neighbour, one unit in the last place.
-_TOLERANCE = {"f32": 1e-5, "f16": 2**-10, "bf16": 2**-7, "fp8": 2**-3, "fp8_e4m3fn": 2**-3, "fp8_e5m2": 2**-2}
 
 
 def find_program():
@@ -123,7 +120,7 @@ def _data_under(strategy, tally, obstacles):
                              unrolled=strategy == "unrolled")
     if status is None:
         return not_run(text)
-    worst, kinds, numbers = 0.0, _kinds(tally.folder), 0
+    worst, kinds, numbers = 0.0, kinds_of(os.path.join(tally.folder, "kernel.json")), 0
     for name in sorted(os.listdir(os.path.join(tally.folder, "want"))):
         path = os.path.join(tally.folder, "out", name)
         if not os.path.exists(path):
@@ -131,23 +128,23 @@ def _data_under(strategy, tally, obstacles):
         got = stored(kinds[name.removesuffix(".npy")], np.load(path))
         want = np.load(os.path.join(tally.folder, "want", name))
         numbers += int((want == want).sum())
-        error, missing = _error(got, want)
+        error, missing = difference(got, want)
         if missing:
             return _not_followed(obstacles) or {
                 "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
         worst = max(worst, error)
     if not numbers:
         return not_run("NumPy has no number in its results")
-    allowed = max(_TOLERANCE.get(kind, 1e-5) for kind in kinds.values())
-    if not worst <= allowed:
-        return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": allowed,
+    limit = allowed(kinds.values())
+    if not worst <= limit:
+        return _not_followed(obstacles) or {"state": "no", "error": worst, "allowed": limit,
                                             "reason": f"{worst:.1e} off NumPy"}
     if status != 0:
         fault = next((line.strip() for line in text.splitlines() if "not written" in line), None)
         # The kernel may read what nothing has written, and make nothing of it that is in its results.
         sound = fault is not None and "all of memory is as after the sequential run" in text
-        return {"state": "yes" if sound else "no", "error": worst, "allowed": allowed, "reason": fault or _first_line(text)}
-    return {"state": "yes", "error": worst, "allowed": allowed}
+        return {"state": "yes" if sound else "no", "error": worst, "allowed": limit, "reason": fault or _first_line(text)}
+    return {"state": "yes", "error": worst, "allowed": limit}
 
 
 def _not_followed(obstacles):
@@ -156,24 +153,6 @@ def _not_followed(obstacles):
         return None
     first = said[0]
     return {"state": "not followed", "reason": f"{first.get('file', '')}:{first.get('line', '')}: {first['reason']}"}
-
-
-def _error(got, want):
-    """The largest difference relative to the largest number, and how many numbers are missing."""
-    got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
-    written = ~np.isnan(want)
-    missing = int(np.isnan(got[written]).sum())
-    same = got[written] == want[written]
-    with np.errstate(invalid="ignore"):
-        difference = np.where(same, 0, np.abs(got[written] - want[written]))
-    scale = max(1e-30, np.abs(want[written][np.isfinite(want[written])]).max(initial=0))
-    return float(difference.max(initial=0) / scale), missing
-
-
-def _kinds(folder):
-    """The element type of each buffer."""
-    with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
-        return {buffer["name"]: buffer["type"] for buffer in json.load(file)["buffers"]}
 
 
 def _latency(tally, strategy):

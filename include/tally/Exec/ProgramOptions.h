@@ -1,0 +1,19 @@
+//===- ProgramOptions.h - How programs for threads are made ---------------===//
+#ifndef TALLY_EXEC_PROGRAMOPTIONS_H
+#define TALLY_EXEC_PROGRAMOPTIONS_H
+
+#include <cstdint>
+
+namespace tally {
+
+struct ProgramOptions {
+  /// What counters hold when a run begins, and after a reset. Waits are for what was added since,
+  /// modulo 2^32, so that counters may be those of an earlier run, which stand anywhere.
+  uint32_t firstCount = 0;
+  /// Threads pause at random before they execute an instruction: waits that are missing show soon.
+  bool pauses = false;
+};
+
+} // namespace tally
+
+#endif // TALLY_EXEC_PROGRAMOPTIONS_H
