@@ -478,6 +478,8 @@ verb_fuzz() {
     minutes=$(awk "BEGIN { print $seconds / 60 }")
     check_one "fuzz kernels" "$tally-fuzz" --seed="$seed" --minutes="$minutes" --jobs="$jobs"
     check_one "fuzz threads" "$tally-fuzz" --threads --seed="$seed" --jobs="$jobs"
+    check_one "fuzz second opinion" python3 utils/threads/second_opinion.py --tally="$build/release/bin/tally" \
+      --mutants=30 --runs=200 --kernels=matmul --strategies=per-loop,auto --random=1:0 --seed="$seed" --jobs="$jobs"
     pairs_tests "fuzz pairs" --all-pairs --seed="$seed" --minutes="$minutes"
     check_one "fuzz mutants" "$tally-fuzz" --mutants --seed="$seed" --jobs="$jobs"
     matrix_tests "fuzz matrix" --full --seed="$seed"
