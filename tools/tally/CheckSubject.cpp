@@ -140,8 +140,14 @@ private:
     }
     compiled->code.strategy = loaded.code->strategy;
     compiled->plan.decisions.strategy = Strategy::Manual;
+    request.strategy = loaded.code->strategy;
     std::optional<Compiled> made = compiledAgain(loaded, request);
     compiled->code.isCompiled = made && isSameCode(made->code, compiled->code);
+    if (made && !compiled->code.isCompiled) {
+      std::optional<Compiled> covered = compiledAgain(loaded, request.certifiable());
+      compiled->code.isCompiled = covered && isSameCode(covered->code, compiled->code);
+      made = compiled->code.isCompiled ? std::move(covered) : std::move(made);
+    }
     for (const std::string &option : compileFlags(options.common)) {
       if (!compiled->code.isCompiled && isIdle(loaded.kernel, option, areFound)) {
         session.warnIdle(loaded.kernel, option, "its code is kept as it is written");
@@ -222,8 +228,7 @@ private:
   }
 
   /// What the strategy that read code names makes of its kernel now.
-  std::optional<Compiled> compiledAgain(const LoadedKernel &loaded, Request &request) {
-    request.strategy = loaded.code->strategy;
+  std::optional<Compiled> compiledAgain(const LoadedKernel &loaded, const Request &request) const {
     if (request.strategy == Strategy::Manual || request.strategy == Strategy::Ideal) {
       return {};
     }

@@ -35,7 +35,7 @@ struct CompileCommand {
 private:
   bool asksToCertify() const { return !certificate.empty(); }
 
-  Request certifiable(Request options) const;
+  Request certifiable(const Request &asked) const;
   Exit certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
                   const std::vector<PlanDecisions> &plans,
                   const std::vector<std::string> &differences) const;
@@ -202,11 +202,9 @@ std::string CompileCommand::resultText(Session &session,
                             : jsonText(kernels, json);
 }
 
-/// The theorem holds for all trips and knows none; it knows no resets, and no semaphores that count
-/// whole queues.
-Request CompileCommand::certifiable(Request options) const {
-  options.constantTrips = false;
-  options.wholeQueues = false;
+/// The theorem knows no resets either.
+Request CompileCommand::certifiable(const Request &asked) const {
+  Request options = asked.certifiable();
   if (!common.overflowGiven) {
     options.overflow = Overflow::Assume;
   }

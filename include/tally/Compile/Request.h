@@ -33,6 +33,14 @@ struct Request {
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   Overflow overflow = Overflow::Reset;
   uint32_t threads = 1; ///< that may work at once, the caller's own included
+
+  /// The same for code that certificates cover: the theorem holds for all trips and knows none, and
+  /// no semaphore that counts a whole queue.
+  Request certifiable() const {
+    Request covered = *this;
+    covered.constantTrips = covered.wholeQueues = false;
+    return covered;
+  }
 };
 
 } // namespace tally
