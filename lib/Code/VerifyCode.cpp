@@ -418,21 +418,10 @@ public:
       waits.push_back({&op, place});
       checkPlace(op, place);
     }
-    switch (op.kind) {
-    case OpKind::LoopBegin:
-    case OpKind::IfBegin:
-    case OpKind::WhenBegin:
-    case OpKind::BarrierBegin:
+    if (opensBracket(op.kind)) {
       open.push_back({&op, at, waits.size()});
-      break;
-    case OpKind::LoopEnd:
-    case OpKind::IfEnd:
-    case OpKind::WhenEnd:
-    case OpKind::BarrierEnd:
+    } else if (closesBracket(op.kind)) {
       close();
-      break;
-    default:
-      break;
     }
   }
 

@@ -129,9 +129,7 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
-    Stopwatch stopwatch(kernel, machine);
-    compiled.code =
-        unrolled(kernel, request.codeGrowth, machine, stopwatch, std::move(compiled.code));
+    compiled.code = unrolled(kernel, request.codeGrowth, machine, std::move(compiled.code));
   }
   verifyPlan(kernel, compiled.plan, found);
   checkLimits(kernel, compiled.code, machine, found);

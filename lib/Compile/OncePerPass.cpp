@@ -29,23 +29,12 @@ template <typename Visit>
 static void forEachWaitIn(std::vector<Op> &ops, size_t begin, size_t end, const Visit &visit) {
   uint32_t depth = 0; // of brackets in the loop
   for (size_t at = begin + 1; at < end; ++at) {
-    switch (ops[at].kind) {
-    case OpKind::LoopBegin:
-    case OpKind::IfBegin:
-    case OpKind::WhenBegin:
-    case OpKind::BarrierBegin:
+    if (opensBracket(ops[at].kind)) {
       ++depth;
-      break;
-    case OpKind::LoopEnd:
-    case OpKind::IfEnd:
-    case OpKind::WhenEnd:
-    case OpKind::BarrierEnd:
+    } else if (closesBracket(ops[at].kind)) {
       --depth;
-      break;
-    default:
-      if (depth == 0 && ops[at].wait.valid()) {
-        visit(ops[at]);
-      }
+    } else if (depth == 0 && ops[at].wait.valid()) {
+      visit(ops[at]);
     }
   }
 }

@@ -146,13 +146,10 @@ private:
 
 } // namespace
 
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Stopwatch &stopwatch,
-              Code code) {
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code) {
   markOncePerPass(code);
-  std::optional<Tick> time = growth > 1 ? stopwatch.timeOf(code) : std::nullopt;
-  if (time) {
-    unrollByTime(kernel, growth, stopwatch, *time, code);
-  } else {
+  bool isByTime = growth > 1 && unrollByTime(kernel, growth, machine, code);
+  if (!isByTime) {
     Unroller(kernel, machine, code).run(growth);
   }
   dropIdleMarks(code);

@@ -10,13 +10,12 @@ namespace tally::compiling {
 inline constexpr uint32_t mostInPass = 64;
 
 /// The code with loops unrolled, so that it is at most `growth` times as large. Loops about which
-/// the kernel says something stay as they are. Where a run can be timed, it is written out what
-/// makes that shorter; otherwise what saves most control operations for what it adds.
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Stopwatch &stopwatch,
-              Code code);
+/// the kernel says something stay as they are. Where a run can be timed, those are unrolled that
+/// make it shorter; otherwise those that save most control operations for what they add.
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code);
 
-/// Unrolls where that makes a run shorter, which takes `time` with the code as it is.
-void unrollByTime(const Kernel &kernel, double growth, Stopwatch &stopwatch, Tick time, Code &code);
+/// Unrolls where that makes a run shorter; false, with the code as it was, if runs cannot be timed.
+bool unrollByTime(const Kernel &kernel, double growth, const Machine &machine, Code &code);
 
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
 /// loop unrolled; and takes the marks back where it is not.

@@ -197,9 +197,13 @@ private:
 
 } // namespace
 
-void unrollByTime(const Kernel &kernel, double growth, Stopwatch &stopwatch, Tick time,
-                  Code &code) {
-  TimedUnroller(kernel, stopwatch, growth, code, time).run();
+bool unrollByTime(const Kernel &kernel, double growth, const Machine &machine, Code &code) {
+  Stopwatch stopwatch(kernel, machine);
+  std::optional<Tick> time = stopwatch.timeOf(code);
+  if (time) {
+    TimedUnroller(kernel, stopwatch, growth, code, *time).run();
+  }
+  return time.has_value();
 }
 
 } // namespace tally::compiling

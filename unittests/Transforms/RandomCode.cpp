@@ -79,21 +79,10 @@ void CodeDrawer::drawOnce() {
       bool isInPass = !open.empty() && open.back()->kind == OpKind::LoopBegin &&
                       open.back()->amount > 1 && op.wait.valid();
       op.once = isInPass && !op.a.isRegister && !isReset[op.wait] && random.percent(50);
-      switch (op.kind) {
-      case OpKind::LoopBegin:
-      case OpKind::IfBegin:
-      case OpKind::BarrierBegin:
-      case OpKind::WhenBegin:
+      if (opensBracket(op.kind)) {
         open.push_back(&op);
-        break;
-      case OpKind::LoopEnd:
-      case OpKind::IfEnd:
-      case OpKind::BarrierEnd:
-      case OpKind::WhenEnd:
+      } else if (closesBracket(op.kind)) {
         open.pop_back();
-        break;
-      default:
-        break;
       }
     }
   }

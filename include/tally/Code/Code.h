@@ -49,6 +49,17 @@ enum class OpKind : uint8_t {
   WhenEnd,
 };
 
+/// Whether an operation opens, or closes, a bracket around others.
+constexpr bool opensBracket(OpKind kind) {
+  return kind == OpKind::LoopBegin || kind == OpKind::IfBegin || kind == OpKind::BarrierBegin ||
+         kind == OpKind::WhenBegin;
+}
+
+constexpr bool closesBracket(OpKind kind) {
+  return kind == OpKind::LoopEnd || kind == OpKind::IfEnd || kind == OpKind::BarrierEnd ||
+         kind == OpKind::WhenEnd;
+}
+
 enum class AluOp : uint8_t {
   Move, ///< a
   Add,
