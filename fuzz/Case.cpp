@@ -166,7 +166,7 @@ private:
     options.statements = {1, 2};
     options.instructions = {2, 6};
     options.offset = {1, random.in({1, 2})};
-    options.shapes = {5, 6, 1, 1, 2, 4, 5, 1, 1};
+    options.shapes = {5, 6, 1, 1, 2, 4, 5, 1, 1, 1};
   }
 
   /// Few of them, for to find dependences takes long. In turn they have yet to be found, were found

@@ -92,9 +92,18 @@ template <TileExpr::Kind kind> bool inTile(const ParsedAccess &tile) {
 /// From run to run of two nests, one of them of several loops.
 bool isOfNests(const Kernel &kernel, const Dep &dep) {
   DepPlace place = placeOf(kernel, dep);
-  auto isDeeper = [&](LoopId home) { return kernel.loops[home].parent != place.shared; };
+  auto isDeeper = [&](LoopId home) {
+    return home != place.shared && kernel.loops[home].parent != place.shared;
+  };
   return dep.form == DistanceForm::Element &&
          (isDeeper(place.producerHome) || isDeeper(place.consumerHome));
+}
+
+/// From run to run of a nest and of what is directly in the body around it.
+bool isOfOneRun(const Kernel &kernel, const Dep &dep) {
+  DepPlace place = placeOf(kernel, dep);
+  return dep.form == DistanceForm::Element &&
+         (place.producerHome == place.shared || place.consumerHome == place.shared);
 }
 
 template <DistanceForm form> bool hasForm(const Kernel &, const Dep &dep) {
@@ -346,6 +355,7 @@ constexpr Feature featureTable[] = {
     {&distance, "flat", anyDep<hasForm<DistanceForm::Flat>>},
     {&distance, "element", anyDep<hasForm<DistanceForm::Element>>},
     {&distance, "element, of nests", anyDep<isOfNests>},
+    {&distance, "element, of one run", anyDep<isOfOneRun>},
     {&distance, "negative in part", anyDep<isNegative>},
     {&distance, "more than 64", anyDep<isFar>},
     {&waits, "in the shared body", anyWait<WaitClass::InShared>},

@@ -334,12 +334,19 @@ private:
     case Shape::Flat:
       return pair.place.producerHome == pair.place.consumerHome;
     case Shape::Element:
-      return fitsElement(pair, real);
+      return fitsElement(pair, real) && !isOneRun(pair);
+    case Shape::OneRun:
+      return fitsElement(pair, real) && isOneRun(pair);
     }
     return false;
   }
 
-  /// Both ends in loops, or nests, of one body; backward only with a loop to carry it.
+  static bool isOneRun(const Pair &pair) {
+    return pair.place.producerHome == pair.place.shared ||
+           pair.place.consumerHome == pair.place.shared;
+  }
+
+  /// Ends in loops, or nests, of one body, or one there; backward only with a loop to carry it.
   bool fitsElement(const Pair &pair, LoopId real) const {
     return sideBySide(kernel, pair.place.producerHome, pair.place.consumerHome) &&
            (pair.place.order == Order::Forward || real != rootLoop);
@@ -428,6 +435,7 @@ private:
       draft.step = canBeZero(pair) && random.percent(25) ? 0 : drawOffset();
       return;
     case Shape::Element:
+    case Shape::OneRun:
       drawElement(real, pair, draft);
       return;
     }

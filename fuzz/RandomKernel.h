@@ -33,9 +33,10 @@ enum class Shape : uint8_t {
   Backward, ///< the producer's statement after the consumer's, a distance on the loop around both
   Flat,     ///< both in one body, counted over the whole run
   Element,  ///< in two loops or nests of one body, element by element
+  OneRun,   ///< the same, but one of them is directly in that body
   Self,     ///< an instruction and an earlier run of itself
 };
-inline constexpr size_t numShapes = 9;
+inline constexpr size_t numShapes = 10;
 
 struct RandomKernelOptions {
   Range engines{1, 4};
@@ -75,7 +76,7 @@ struct RandomKernelOptions {
   Range numbers{0, 9};         ///< of semaphores that are pinned or reserved
   Range registers{0, 3};       ///< numbers of registers that are reserved
   /// Relative frequency of each Shape.
-  std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 5, 1};
+  std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 6, 2, 1};
 };
 
 /// The kernel of this seed.

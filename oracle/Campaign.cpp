@@ -94,7 +94,7 @@ std::string_view toString(DepClass depClass) {
       "two-levels",      "nest",
       "levels",          "flat",
       "element-forward", "element-backward",
-      "element-nests"};
+      "element-nests",   "element-one-run"};
   return names[static_cast<size_t>(depClass)];
 }
 
@@ -158,6 +158,9 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
     return DepClass::Flat;
   }
   if (dep.form == DistanceForm::Element) {
+    if (place.producerHome == place.shared || place.consumerHome == place.shared) {
+      return DepClass::ElementOneRun;
+    }
     bool isOfLoops = kernel.loops[place.producerHome].parent == place.shared &&
                      kernel.loops[place.consumerHome].parent == place.shared;
     if (!isOfLoops) {
@@ -185,6 +188,7 @@ bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips) {
   switch (depClass) {
   case DepClass::Nest:
   case DepClass::ElementNests:
+  case DepClass::ElementOneRun:
     return constantTrips && !sharesQueue;
   case DepClass::TwoLevels:
   case DepClass::ElementForward:

@@ -80,9 +80,10 @@ enum class DepClass : uint8_t {
   Flat,
   ElementForward,
   ElementBackward,
-  ElementNests, ///< one end in a nest of several loops
+  ElementNests,  ///< one end in a nest of several loops
+  ElementOneRun, ///< one end directly in the shared body
 };
-inline constexpr size_t numDepClasses = 19;
+inline constexpr size_t numDepClasses = 20;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);

@@ -34,7 +34,7 @@ namespace {
 
 /// How many copies of a counter the wait reads, the oldest last.
 uint32_t copiesRead(const Wait &wait) {
-  return wait.ring.valid() ? wait.slot + (wait.innerLoop.valid() ? 1 : 0) : 0;
+  return wait.ring.valid() ? wait.slot + (wait.waitClass == WaitClass::Element ? 1 : 0) : 0;
 }
 
 /// The copies that one engine keeps of one counter, and who reads them.

@@ -2,6 +2,8 @@
 
 #include "ChainSearch.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <algorithm>
 
 namespace tally::deps {
@@ -21,13 +23,18 @@ ptrdiff_t maxNeighbours(size_t maxStatements) {
 /// Links followed from each statement, on average: an instruction may wait for all others.
 constexpr size_t linksPerStatement = 64;
 
+/// Of the runs that there are in some iteration: all of them, or the first ones.
+constexpr int64_t all = INT64_MAX;
+
 struct Statement {
   InstrId instr;
   uint32_t level = 0;
   int64_t back = 0;
   bool hasRetired = false;
   bool exists = false;
-  bool goesOn = false;    ///< it has retired once more, in the iteration after
+  bool goesOn = false; ///< it has retired once more, in the iteration after
+  int64_t upTo = all;  ///< run of a nest in `within`, in the last iteration that is spoken of
+  LoopId within = {};
   size_t from = SIZE_MAX; ///< the statement before it
   uint32_t next = 0;      ///< another one about the same instruction
   DerivationStep step;
@@ -129,7 +136,7 @@ public:
   LoopId bodyOf(uint32_t level) const { return level == 0 ? rootLoop : levels[level - 1]; }
 
   bool isMetBy(const Statement &s) const {
-    if (s.instr != producer || !s.hasRetired) {
+    if (s.instr != producer || !s.hasRetired || s.upTo != all) {
       return false;
     }
     return s.level == goalLevel  ? s.back <= goalBack
@@ -149,6 +156,7 @@ public:
   /// In the iteration before on the level of the goal, which lies farther out.
   Statement oneBack(Statement s) const {
     s.goesOn = false;
+    s.upTo = all;
     s.level = goalLevel;
     s.back = 1;
     s.exists = places.isSure(s.instr, bodyOf(goalLevel));
@@ -225,7 +233,50 @@ public:
     return known;
   }
 
+  /// Up to one run of a nest, as a run of what stands beside it waits for it.
+  bool waitedUpToRun(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId within = places.commonBody(dep.producer, s.instr);
+    uint32_t around = goal.levelsAround(dep.producer);
+    bool isWaited = s.exists && dep.form == DistanceForm::Element && dep.step <= 0 &&
+                    places.home(s.instr) == within && !goal.isFlat() &&
+                    around == goal.levelsAround(s.instr) && around <= s.level;
+    if (!isWaited) {
+      return false;
+    }
+    next.instr = dep.producer;
+    next.level = around;
+    next.back = distanceOf(dep) + (around == s.level ? s.back : 0);
+    next.upTo = -dep.step;
+    next.within = within;
+    next.exists = places.isSure(dep.producer, goal.bodyOf(around)) &&
+                  RunNumbers::below(kernel, within, places.home(dep.producer))->least(kernel) >
+                      static_cast<uint64_t>(next.upTo);
+    return next.exists;
+  }
+
+  /// That run has waited for what each run waits for, or those from an earlier one on.
+  bool waitedByRun(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId common = places.commonBody(dep.producer, s.instr);
+    bool isFromRun = dep.form == DistanceForm::Element && dep.step <= s.upTo &&
+                     common == s.within && places.home(dep.producer) == common;
+    bool isZero = dep.form == DistanceForm::Vector && dep.numComponents == 0 &&
+                  kernel.encloses(common, s.within);
+    if (!isFromRun && !isZero) {
+      return false;
+    }
+    uint32_t around = goal.levelsAround(dep.producer);
+    next.instr = dep.producer;
+    next.level = std::min(around, s.level);
+    next.back = around >= s.level ? s.back + distanceOf(dep) : 0;
+    next.exists = places.isSure(dep.producer, goal.bodyOf(next.level));
+    return isZero || around >= s.level;
+  }
+
 private:
+  int64_t distanceOf(const Dep &dep) const {
+    return dep.numComponents == 0 ? 0 : extraction.components[dep.firstComponent].distance;
+  }
+
   /// In the same iteration of all loops around both; the producer is earlier there.
   bool waitedInSame(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId common = places.commonBody(dep.producer, s.instr);
@@ -255,10 +306,8 @@ private:
     if (goal.isFlat() || dep.step > 0 || around == 0 || around > s.level) {
       return false;
     }
-    int64_t distance =
-        dep.numComponents == 0 ? 0 : extraction.components[dep.firstComponent].distance;
     next.level = around;
-    next.back = distance + (around == s.level ? s.back : 0) + 1;
+    next.back = distanceOf(dep) + (around == s.level ? s.back : 0) + 1;
     return true;
   }
 
@@ -360,11 +409,17 @@ private:
     size_t followed = 0;
     for (size_t i = 0; i < statements.size() && !isOver(); ++i) {
       for (; followed < statements.size() && !isOver(); ++followed) {
+        if (statements[followed].upTo != all) {
+          waitsOfRun(followed);
+          continue;
+        }
         queue(followed);
         waits(followed);
         branches(followed);
       }
-      engine(i);
+      if (statements[i].upTo == all) {
+        engine(i);
+      }
     }
   }
 
@@ -404,7 +459,7 @@ private:
     for (uint32_t at = scratch.first(s.instr); at != Scratch::none; at = statements[at].next) {
       const Statement &known = statements[at];
       if (known.level == s.level && known.back <= s.back && known.hasRetired >= s.hasRetired &&
-          known.exists >= s.exists) {
+          known.exists >= s.exists && known.upTo >= s.upTo) {
         return true;
       }
     }
@@ -469,13 +524,39 @@ private:
       Statement s = statements[at];
       Statement next;
       const Dep &dep = extraction.deps[d].dep;
-      if (inference.waited(s, dep, next) &&
-          (next.level == goal.level() || !Inference::isMasked(dep))) {
-        next.hasRetired = true;
-        next.from = at;
-        next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(d), instr, next.instr};
-        know(next);
+      if (inference.waited(s, dep, next)) {
+        knowWaited(at, d, next);
       }
+      Statement part;
+      if (inference.waitedUpToRun(s, dep, part)) {
+        knowWaited(at, d, part);
+      }
+    }
+  }
+
+  /// The same, of one run of a nest.
+  void waitsOfRun(size_t at) {
+    for (size_t d : index.depsOf[statements[at].instr]) {
+      if (!mayFollow()) {
+        return;
+      }
+      Statement s = statements[at];
+      Statement next;
+      if (d != goal.number && !removed[d] &&
+          inference.waitedByRun(s, extraction.deps[d].dep, next)) {
+        knowWaited(at, d, next);
+      }
+    }
+  }
+
+  /// What instruction `at` waited for, as a dependence says.
+  void knowWaited(size_t at, size_t dep, Statement next) {
+    if (next.level == goal.level() || !Inference::isMasked(extraction.deps[dep].dep)) {
+      next.hasRetired = true;
+      next.from = at;
+      next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(dep), statements[at].instr,
+                   next.instr};
+      know(next);
     }
   }
 

@@ -38,6 +38,7 @@ struct Draft {
   uint32_t distance = 0; ///< into Drafts; 0: in every iteration
   Excess excess = Excess::None;
   NeededFrom from;
+  uint32_t fromRun = 0; ///< as in DerivedDep
 };
 
 /// How far back.
@@ -289,7 +290,8 @@ private:
     if (vector.list.empty()) {
       return;
     }
-    if (vector.excess != Excess::None) {
+    bool isOneRun = place.producerHome == place.shared; // see fromRunOf()
+    if (vector.excess != Excess::None && !isOneRun) {
       if (std::optional<PairNest> element = elementView({&pair, 1})) {
         const Distances &found = finder.find(*element);
         if (found.excess != Excess::Undecided) {
@@ -353,8 +355,29 @@ private:
     }
     for (uint32_t i : kept) {
       drafts[i].from = isTooLong(drafts[i]) ? from : NeededFrom();
+      drafts[i].fromRun = drafts[i].from.isLater() ? fromRunOf(group, i) : 0;
       emit(drafts[i]);
     }
+  }
+
+  /// The run of the consumer's nest from which on the one run of the producer is needed, if that
+  /// says all; else 0.
+  uint32_t fromRunOf(std::span<const uint32_t> group, uint32_t kept) {
+    std::vector<TilePair> pairs = pairsOf(group);
+    if (pairs[0].place.producerHome != pairs[0].place.shared || pairs.size() > maxPairsTogether) {
+      return 0;
+    }
+    std::optional<PairNest> element = elementView(pairs);
+    const Distances *found = element ? &finder.find(*element) : nullptr;
+    if (!found || found->excess != Excess::None || found->list.size() != 1) {
+      return 0;
+    }
+    Drafts exact(kernel);
+    exact.addVectors({}, *found, pairs[0].place);
+    const Distance &distance = exact.distanceOf(exact[0]);
+    bool isSame = std::ranges::equal(exact.componentsOf(distance),
+                                     drafts.componentsOf(drafts.distanceOf(drafts[kept])));
+    return isSame ? static_cast<uint32_t>(std::max<int64_t>(distance.step, 0)) : 0;
   }
 
   /// A sum is started by one access and added to by another: a wait for it is exact, but for
@@ -363,6 +386,18 @@ private:
     if (std::none_of(kept.begin(), kept.end(), [&](uint32_t i) { return isTooLong(drafts[i]); })) {
       return;
     }
+    std::vector<TilePair> pairs = pairsOf(group);
+    if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
+      return;
+    }
+    markExact(kept, finder.find(vectorView(pairs)), pairs[0].place);
+    if (std::optional<PairNest> element = elementView(pairs)) {
+      markExact(kept, finder.find(*element), pairs[0].place);
+    }
+  }
+
+  /// All of which all is known.
+  std::vector<TilePair> pairsOf(std::span<const uint32_t> group) {
     std::vector<TilePair> pairs;
     for (uint32_t i : group) {
       const Draft &draft = drafts[i];
@@ -371,13 +406,7 @@ private:
         pairs.push_back(tilePair(draft.ends));
       }
     }
-    if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
-      return;
-    }
-    markExact(kept, finder.find(vectorView(pairs)), pairs[0].place);
-    if (std::optional<PairNest> element = elementView(pairs)) {
-      markExact(kept, finder.find(*element), pairs[0].place);
-    }
+    return pairs;
   }
 
   /// Those that are among the distances, if these are exact.
@@ -415,6 +444,7 @@ private:
     derived.consumerAccess = ends.consumerAccess;
     derived.excess = draft.excess;
     derived.from = draft.from;
+    derived.fromRun = draft.fromRun;
     result.components.insert(result.components.end(), own.begin(), own.end());
     addExample(derived, distance);
     result.deps.push_back(derived);

@@ -39,7 +39,8 @@ std::vector<Entry> entriesOf(const Kernel &kernel, const Extraction &asked) {
     const Dep &dep = asked.deps[i].dep;
     std::span<const DistanceComponent> components = asked.componentsOf(dep);
     bool isWritten = std::ranges::any_of(writtenFor[dep.consumer], [&](DepId d) {
-      return isSame(kernel.deps[d], dep) &&
+      return (isSame(kernel.deps[d], dep) ||
+              isSame(kernel.deps[d], asked.deps[i].beginningWhereNeeded())) &&
              std::ranges::equal(kernel.componentsOf(kernel.deps[d]), components);
     });
     if (!isWritten) {

@@ -58,9 +58,87 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
   return order;
 }
 
-} // namespace
+/// A wait that is needed from a later run on is first taken as if it were needed at once: it then
+/// asks for no more than others say, and follows from them more often. If it is kept, it begins
+/// where it is needed, unless something follows from it that then would not.
+class Beginnings {
+public:
+  Beginnings(const Kernel &kernel, Extraction &extraction)
+      : extraction(extraction), places(kernel), index(kernel, extraction), scratch(kernel),
+        usersOf(extraction.deps.size()) {
+    for (const DerivedDep &derived : extraction.deps) {
+      removed.push_back(derived.isImplied());
+      noteUses(removed.size() - 1);
+    }
+  }
 
-void markImplied(const Kernel &kernel, Extraction &extraction) {
+  void run(std::span<const size_t> kept) {
+    for (size_t dep : kept) {
+      DerivedDep &derived = extraction.deps[dep];
+      const DerivedDep before = derived;
+      derived.dep = derived.beginningWhereNeeded();
+      derived.excess = Excess::None;
+      if (!othersStillFollow(dep)) {
+        derived = before;
+      }
+    }
+  }
+
+private:
+  void noteUses(size_t implied) {
+    const DerivedDep &derived = extraction.deps[implied];
+    for (uint32_t i = 0; i < derived.numSteps; ++i) {
+      const DerivationStep &step = extraction.steps[derived.firstStep + i];
+      bool isOfDep =
+          step.kind == DerivationStep::Kind::Wait || step.kind == DerivationStep::Kind::Branches;
+      if (isOfDep && (usersOf[step.dep].empty() || usersOf[step.dep].back() != implied)) {
+        usersOf[step.dep].push_back(implied);
+      }
+    }
+  }
+
+  bool othersStillFollow(size_t dep) {
+    ChainProblem problem{places, index, extraction, removed, scratch};
+    std::vector<std::vector<DerivationStep>> chains;
+    for (size_t user : usersOf[dep]) {
+      chains.push_back(findChain(problem, user).steps);
+      if (chains.back().empty()) {
+        return false;
+      }
+    }
+    for (size_t i = 0; i < chains.size(); ++i) {
+      DerivedDep &derived = extraction.deps[usersOf[dep][i]];
+      derived.firstStep = static_cast<uint32_t>(extraction.steps.size());
+      derived.numSteps = static_cast<uint32_t>(chains[i].size());
+      extraction.steps.insert(extraction.steps.end(), chains[i].begin(), chains[i].end());
+    }
+    for (size_t user : std::vector(usersOf[dep])) {
+      noteUses(user);
+    }
+    return true;
+  }
+
+  Extraction &extraction;
+  Places places;
+  WaitIndex index;
+  Scratch scratch;
+  std::vector<bool> removed;
+  std::vector<std::vector<size_t>> usersOf; ///< which are implied by each
+};
+
+void beginWhereNeeded(const Kernel &kernel, Extraction &extraction) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < extraction.deps.size(); ++i) {
+    if (extraction.deps[i].fromRun != 0 && !extraction.deps[i].isImplied()) {
+      kept.push_back(i);
+    }
+  }
+  if (!kept.empty()) {
+    Beginnings(kernel, extraction).run(kept);
+  }
+}
+
+void removeImplied(const Kernel &kernel, Extraction &extraction) {
   std::vector<bool> mayFollow = markImpliedByClocks(kernel, extraction);
   if (std::find(mayFollow.begin(), mayFollow.end(), true) == mayFollow.end()) {
     return;
@@ -85,6 +163,13 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
       extraction.steps.insert(extraction.steps.end(), chain.begin(), chain.end());
     }
   }
+}
+
+} // namespace
+
+void markImplied(const Kernel &kernel, Extraction &extraction) {
+  removeImplied(kernel, extraction);
+  beginWhereNeeded(kernel, extraction);
 }
 
 } // namespace tally

@@ -258,6 +258,12 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
 
 /// How many runs a nest has: so often its outermost loop runs, times the runs in each iteration.
 static Extent runsOf(const RunNumbers &numbers, LoopNames &names, bool atProducer) {
+  if (numbers.isSingle()) {
+    Extent once;
+    once.min = 1;
+    once.max = 1;
+    return once;
+  }
   Extent extent = names.extentOf(numbers.loops().front(), atProducer);
   uint64_t runs = numbers.runsPerIteration(0);
   if (runs == 1) {

@@ -4,8 +4,8 @@
 //
 //   vector   the levels are the real loops around both
 //   flat     both in one body: one level, the runs of that body, counted over the whole run
-//   element  each in a loop or nest of its own, side by side in one body: the numbers of the runs
-//            there (RunNumbers.h) are the last level
+//   element  each in a loop or nest of its own, side by side in one body, or one of them directly
+//            there: the numbers of the runs (RunNumbers.h) are the last level
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +62,8 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning = nullpt
 /// which the vector is as good.
 std::optional<PairNest> flatView(const TilePair &pair);
 
-/// The same; none if the two are not each in a loop or nest of its own, or if the tiles depend on
-/// more than numbers of runs.
+/// The same; none if the runs of the two have no numbers, or if the tiles depend on more than
+/// these.
 std::optional<PairNest> elementView(std::span<const TilePair> pairs);
 
 } // namespace tally::deps

@@ -52,8 +52,10 @@ void UpToWaits::addDep(const Kernel &kernel, const Extraction &extraction, uint3
     return addVector(kernel, extraction, dep);
   case DistanceForm::Flat:
     return addFlat(kernel, d, dep);
-  case DistanceForm::Element:
-    return addElement(kernel, d, dep);
+  case DistanceForm::Element: {
+    bool isCarried = d.numComponents != 0;
+    return addElement(kernel, d, isCarried ? extraction.componentsOf(d)[0].distance : 0, dep);
+  }
   }
 }
 
@@ -109,10 +111,13 @@ void UpToWaits::addFlat(const Kernel &kernel, const Dep &dep, uint32_t number) {
   }
 }
 
-void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, uint32_t number) {
+void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, int64_t distance,
+                           uint32_t number) {
   LoopId loop = kernel.realLoop(
       kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home));
-  if (dep.numComponents == 0 && dep.step <= 0 && loop != rootLoop) {
+  add(kernel, dep,
+      {.dep = number, .loop = loop, .back = static_cast<uint32_t>(distance), .isUsed = false});
+  if (distance == 0 && dep.step <= 0 && loop != rootLoop) {
     add(kernel, dep, {.dep = number, .loop = loop, .back = 1, .isAsked = false});
   }
 }

@@ -10,7 +10,10 @@
 //   at 'A' = k, 'B' = anything      up to a - (k + 1)        up to a - k
 //   flat 1                          up to one iteration before, of each loop around the body
 //   flat k                                                   the same
-//   element                         one iteration before of the loop around both, if at all
+//   element, at 'A' = k             (nothing)                all of iteration a - k of A
+//   element                         one iteration before of  all so far of this iteration
+//                                   the loop around both,
+//                                   if at all
 //
 // A dependence of the first form that no run needs before some iteration of a loop around the
 // consumer alone (NeededFrom) is first only asked about, there; later runs of an engine know no
@@ -66,7 +69,7 @@ private:
   void addDep(const Kernel &kernel, const Extraction &extraction, uint32_t dep);
   void addVector(const Kernel &kernel, const Extraction &extraction, uint32_t dep);
   void addFlat(const Kernel &kernel, const Dep &dep, uint32_t number);
-  void addElement(const Kernel &kernel, const Dep &dep, uint32_t number);
+  void addElement(const Kernel &kernel, const Dep &dep, int64_t distance, uint32_t number);
   void add(const Kernel &kernel, const Dep &dep, UpTo wait);
   void index(const Kernel &kernel, const Extraction &extraction);
 

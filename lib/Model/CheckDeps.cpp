@@ -230,9 +230,10 @@ void DepChecker::elementEndsError(const Dep &dep) {
           kernel.nameOf(around), kernel.nameOf(around));
     return;
   }
-  error(dep, " element by element, which needs the two in two loops, or nests of loops, of one "
-             "body, and constant trips of all inner loops of a nest; use a distance on the loops "
-             "around both");
+  error(dep,
+        " element by element, which needs the two in two loops, or nests of loops, of one "
+        "body, or one of them directly there (in a nest, all inner loops have constant trips); "
+        "use a distance on the loops around both");
 }
 
 void DepChecker::elementDistance(DepId id) {
@@ -274,9 +275,8 @@ void DepChecker::elementOffset(const Dep &dep, LoopId shared, int64_t offset) {
           offset, kernel.nameOf(shared));
     return;
   }
-  error(dep,
-        " element by element at distance {}, but the loop of '{}' comes after the loop of '{}'; {}",
-        offset, kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer), wayOut(dep));
+  error(dep, " element by element at distance {}, but '{}' comes after '{}'; {}", offset,
+        kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer), wayOut(dep));
 }
 
 //===----------------------------------------------------------------------===//

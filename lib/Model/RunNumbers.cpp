@@ -25,16 +25,14 @@ std::optional<RunNumbers> RunNumbers::below(const Kernel &kernel, LoopId outer, 
       runs *= loop.trip.constant;
     }
   }
-  if (numbers.path.empty()) {
-    return std::nullopt;
-  }
   std::ranges::reverse(numbers.path);
   std::ranges::reverse(numbers.weights);
   return numbers;
 }
 
 int64_t RunNumbers::ahead() const {
-  return static_cast<int64_t>(std::accumulate(weights.begin(), weights.end() - 1, uint64_t(0)));
+  uint64_t all = std::accumulate(weights.begin(), weights.end(), uint64_t(0));
+  return isSingle() ? 0 : static_cast<int64_t>(all - 1);
 }
 
 int64_t RunNumbers::iterationOf(int64_t number, size_t level) const {
@@ -42,7 +40,18 @@ int64_t RunNumbers::iterationOf(int64_t number, size_t level) const {
   return rest / static_cast<int64_t>(weights[level]);
 }
 
+uint64_t RunNumbers::least(const Kernel &kernel) const {
+  if (isSingle()) {
+    return 1;
+  }
+  uint64_t outermost = kernel.loops[path.front()].trip.least();
+  return outermost <= maxCount / weights.front() ? outermost * weights.front() : maxCount;
+}
+
 std::optional<uint64_t> RunNumbers::most(const Kernel &kernel) const {
+  if (isSingle()) {
+    return 1;
+  }
   std::optional<uint64_t> outermost = kernel.loops[path.front()].trip.most();
   bool isKnown = outermost && *outermost <= maxCount / weights.front();
   return isKnown ? std::optional(*outermost * weights.front()) : std::nullopt;
@@ -53,7 +62,7 @@ std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId producerHome,
   LoopId shared = kernel.commonLoop(producerHome, consumerHome);
   std::optional<RunNumbers> producer = RunNumbers::below(kernel, shared, producerHome);
   std::optional<RunNumbers> consumer = RunNumbers::below(kernel, shared, consumerHome);
-  if (!producer || !consumer) {
+  if (!producer || !consumer || (producer->isSingle() && consumer->isSingle())) {
     return std::nullopt;
   }
   return SideBySide{*std::move(producer), *std::move(consumer)};

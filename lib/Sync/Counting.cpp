@@ -150,8 +150,8 @@ private:
     if (wait.outer.valid()) {
       return total(wait.outer);
     }
-    return wait.innerLoop.valid() ? elementCounter(wait, producer)
-                                  : slotOf(wait, wait.slot, producer);
+    return wait.waitClass == WaitClass::Element ? elementCounter(wait, producer)
+                                                : slotOf(wait, wait.slot, producer);
   }
 
   bool isLimited(const Wait &wait) const {
@@ -187,7 +187,7 @@ private:
     ExprPool &exprs = plan.exprs;
     RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
     bool isOnce = kernel.realLoop(wait.innerAround) == rootLoop;
-    if (numbers.loops().size() > 1 && isOnce) {
+    if (numbers.isSingle() || (numbers.loops().size() > 1 && isOnce)) {
       return {total(wait.innerLoop)};
     }
     ExprId sum;
@@ -222,13 +222,13 @@ private:
                                       : total(kernel.instrs[producer].home);
   }
 
-  /// w*(N*x - (N-K)) with x = counter - minus. Folded, the two subtractions are one.
+  /// w*(N*x - (N-K)) with x = times*(counter - minus) - less. Folded, the subtractions are one.
   ExprId decode(const Wait &wait, InstrId producer) {
     const Group &group = plan.groups[wait.group];
     uint32_t weight = kernel.queues[group.queue].weight;
     uint32_t perEntry = weight * group.numSignals * (isLimited(wait) ? 1 : wait.times);
     uint32_t minus = isLimited(wait) ? 0 : wait.minus;
-    uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
+    uint32_t missing = weight * (group.numSignals * (1 + wait.less) - plan.placeOf[producer]);
     if (uint64_t(perEntry) * minus + missing >= plan.decisions.counterLimit) {
       return plan.exprs.constant(0); // the counter never gets to where something is left
     }
@@ -427,6 +427,9 @@ private:
       wait.threshold = plan.exprs.constant(0);
       return;
     }
+    wait.innerLoop = form.inner;
+    wait.innerAround = form.innerAround;
+    wait.innerStep = form.innerStep;
     if (form.waitClass == WaitClass::Element) {
       setElement(wait, form, dep.producer);
     } else if (form.snapshot) {
@@ -435,6 +438,7 @@ private:
       wait.minus = form.minus;
       wait.times = form.times;
       wait.outer = form.outer;
+      wait.less = form.less;
       wait.firstLevel = static_cast<uint32_t>(plan.nestLevels.size());
       wait.numLevels = static_cast<uint32_t>(form.levels.size());
       plan.nestLevels.insert(plan.nestLevels.end(), form.levels.begin(), form.levels.end());
@@ -504,9 +508,6 @@ private:
   /// Before the first iteration of the root nothing has run: no copy is needed.
   void setElement(Wait &wait, const Form &form, InstrId producer) {
     wait.slot = form.offset;
-    wait.innerLoop = form.inner;
-    wait.innerAround = form.innerAround;
-    wait.innerStep = form.innerStep;
     if (form.carrier != rootLoop) {
       wait.ring = rings.over(form.carrier, producer, form.offset + 1);
     }

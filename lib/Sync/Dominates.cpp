@@ -22,6 +22,11 @@ static bool maskImplies(const Wait &a, const Wait &b) {
   return a.maskLoop == b.maskLoop && a.maskTotal == b.maskTotal && a.maskOffset <= b.maskOffset;
 }
 
+/// All runs of the producer that come first in sequence: no dependence on it asks for more.
+static bool asksForAll(const Dep &dep) {
+  return dep.form == DistanceForm::Vector && dep.numComponents == 0;
+}
+
 /// How the counters of two waits compare, in every state.
 enum class Compared : uint8_t { Greater, NotLess, Unknown };
 
@@ -29,7 +34,8 @@ static Compared compareCounts(const SyncPlan &plan, const Wait &a, const Wait &b
   if (a.innerLoop.valid()) {
     return Compared::Unknown; // it may stop short of its slot
   }
-  if (a.numLevels > 0 || b.numLevels > 0 || a.outer != b.outer || a.times != b.times) {
+  if (a.numLevels > 0 || b.numLevels > 0 || a.outer != b.outer || a.times != b.times ||
+      a.less != b.less) {
     return Compared::Unknown; // counted from different loops, or not always owed
   }
   if (!a.ring.valid() && !b.ring.valid()) {
@@ -65,6 +71,9 @@ bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId da, DepId db) {
   }
   InstrId pa = kernel.deps[da].producer;
   InstrId pb = kernel.deps[db].producer;
+  if (pa == pb && asksForAll(kernel.deps[da])) {
+    return true;
+  }
   if (kernel.instrs[pa].home != kernel.instrs[pb].home || !maskImplies(a, b)) {
     return false;
   }

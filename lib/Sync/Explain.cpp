@@ -7,6 +7,7 @@
 #include "tally/Model/RunNumbers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 
@@ -131,7 +132,7 @@ private:
     if (wait.outer.valid()) {
       return outerText();
     }
-    if (wait.innerLoop.valid()) {
+    if (wait.waitClass == WaitClass::Element) {
       return elementText(counter, what);
     }
     if (wait.ring.valid()) {
@@ -152,10 +153,14 @@ private:
     if (wait.minus > 0) {
       entries = fmt::format("({} - {})", entries, wait.minus);
     }
-    return fmt::format("{}*{}: entries of {} so far{}, {} of {} each", wait.times, entries,
+    std::string less = wait.less == 0 ? "" : fmt::format(" - {}", wait.less);
+    return fmt::format("{}*{}{}: entries of {} so far{}, {} of {} each", wait.times, entries, less,
                        loop(wait.outer),
                        wait.minus == 0 ? "" : fmt::format(", less the last {}", wait.minus),
                        counted(wait.times, "run"), producer()) +
+           (wait.less == 0 ? ""
+                           : fmt::format(", less the {} after the one that is needed",
+                                         wait.less == 1 ? "one" : counted(wait.less, "run"))) +
            limitsText();
   }
 
@@ -175,6 +180,9 @@ private:
   /// How many runs of the other nest, or loop, the number of this run in its own asks for.
   std::string innerText() const {
     RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
+    if (numbers.isSingle()) {
+      return fmt::format("{}", 1 - wait.innerStep);
+    }
     std::string text;
     for (size_t level = 0; level < numbers.loops().size(); ++level) {
       uint64_t runs = numbers.runsPerIteration(level);
@@ -190,29 +198,38 @@ private:
     std::string before = wait.ring.valid() ? fmt::format("{} before that iteration of {}", counter,
                                                          loop(plan.rings[wait.ring].loop))
                                            : "0";
-    return fmt::format("{}, plus the inner index, up to {} after it: {}", before, counter, what);
+    bool isOne = wait.innerLoop == rootLoop;
+    return fmt::format("{}, plus the {}, up to {} after it: {}", before,
+                       isOne ? "number of the run" : "inner index", counter, what);
   }
 
   std::string maskText() const {
-    if (!wait.maskLoop.valid()) {
-      return "none: a run is owed from the first time on";
+    std::vector<std::string> unowed;
+    if (wait.maskLoop.valid()) {
+      bool never = plan.exprs.isConstant(wait.threshold, 0);
+      unowed.push_back(firstOf(wait.maskLoop, wait.maskOffset, wait.maskTotal) +
+                       (never ? ", which is all that counters hold" : ""));
     }
-    std::string_view what = wait.maskTotal ? "entr" : "iteration";
-    std::string_view end =
-        wait.maskTotal ? (wait.maskOffset == 1 ? "y" : "ies") : (wait.maskOffset == 1 ? "" : "s");
-    std::string number = wait.maskOffset == 1 ? "" : fmt::format("{} ", wait.maskOffset);
-    bool never = plan.exprs.isConstant(wait.threshold, 0);
-    std::string text =
-        fmt::format("nothing is owed in the first {}{}{} of {}{}", number, what, end,
-                    loop(wait.maskLoop), never ? ", which is all that counters hold" : "");
     for (const NestLevel &level : plan.levelsOf(wait)) {
       if (level.skipped > 0) {
-        text += fmt::format(", nor in the first {}iteration{} of {}",
-                            level.skipped == 1 ? "" : fmt::format("{} ", level.skipped),
-                            level.skipped == 1 ? "" : "s", loop(level.loop));
+        unowed.push_back(firstOf(level.loop, level.skipped, false));
       }
     }
-    return text;
+    if (wait.innerLoop.valid() && wait.innerLoop != rootLoop && wait.innerStep > 0) {
+      unowed.push_back(fmt::format("the first {} of this instruction in each {} of {}",
+                                   counted(static_cast<uint64_t>(wait.innerStep), "run"),
+                                   wait.innerAround == rootLoop ? "run" : "iteration",
+                                   loop(wait.innerAround)));
+    }
+    return unowed.empty() ? "none: a run is owed from the first time on"
+                          : fmt::format("nothing is owed in {}", fmt::join(unowed, ", nor in "));
+  }
+
+  std::string firstOf(LoopId id, uint32_t number, bool areEntries) const {
+    std::string_view what = areEntries ? "entry" : "iteration";
+    std::string_view many = areEntries ? "entries" : "iterations";
+    return number == 1 ? fmt::format("the first {} of {}", what, loop(id))
+                       : fmt::format("the first {} {} of {}", number, many, loop(id));
   }
 
   const Kernel &kernel;

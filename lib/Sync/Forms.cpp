@@ -62,7 +62,10 @@ private:
   /// If the producer runs equally often in each entry of the shared body, counting those is enough.
   void countOuter(Form &form) const {
     bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
-    if (!countsWholeRuns || resetBelow(place.shared, place.producerHome).valid() ||
+    bool countsUpToOne =
+        form.waitClass == WaitClass::Element && form.inner == rootLoop && form.innerStep <= 0;
+    if (!(countsWholeRuns || countsUpToOne) ||
+        resetBelow(place.shared, place.producerHome).valid() ||
         (form.carrier.valid() && form.carrier != place.shared)) {
       return;
     }
@@ -75,6 +78,11 @@ private:
     form.minus = form.offset;
     form.times = static_cast<uint32_t>(times);
     form.outer = place.shared;
+    if (countsUpToOne) {
+      uint64_t upTo = 1 + static_cast<uint64_t>(-form.innerStep);
+      form.less = static_cast<uint32_t>(times - std::min(times, upTo));
+      form.inner = LoopId();
+    }
   }
 
   /// How often `inner` is entered in each entry of `outer`; 0 if that varies, or is too much.
@@ -139,13 +147,16 @@ private:
     if (std::optional<Form> form = inStep()) {
       return *std::move(form);
     }
+    RunNumbers numbers = *RunNumbers::below(kernel, place.shared, place.consumerHome);
+    if (place.producerInShared()) {
+      return fromRunOf(numbers);
+    }
     Form whole = place.offset == 0 ? nested() : carriedByWholeIterations();
     LoopId around = kernel.realLoop(place.shared);
-    RunNumbers numbers = *RunNumbers::below(kernel, place.shared, place.consumerHome);
     const int64_t most = mostElements(plan);
-    if (numbers.loops().size() > 1 || kernel.loops[place.producerHome].parent != place.shared) {
+    if (numbers.loops().size() != 1 || kernel.loops[place.producerHome].parent != place.shared) {
       if (!plan.decisions.constantTrips) {
-        return conservative(whole, "runs of a nest are only numbered where trips are known");
+        return conservative(whole, "only runs of two loops are numbered where trips are not known");
       }
       if (numbers.ahead() + std::abs(dep.step) > most) {
         return conservative(whole,
@@ -153,8 +164,29 @@ private:
                                         numbers.ahead() + std::abs(dep.step), most));
       }
     }
+    if (numbers.isSingle()) { // the one trip of the root is its number
+      Form form = element(std::move(whole), around, rootLoop, dep.step);
+      form.innerAround = rootLoop;
+      return form;
+    }
     Form form = element(std::move(whole), around, place.consumerHome, dep.step);
     form.innerAround = place.shared;
+    return form;
+  }
+
+  /// The one run of the producer, needed from some run of the consumer's nest on.
+  Form fromRunOf(const RunNumbers &numbers) const {
+    Form form = vectorForm();
+    if (!plan.decisions.constantTrips) {
+      return conservative(form, "only runs of two loops are numbered where trips are not known");
+    }
+    const int64_t most = mostElements(plan);
+    if (numbers.ahead() + dep.step > most) {
+      return conservative(form, tooFarApart(place.consumerHome, dep.step, most));
+    }
+    form.inner = place.consumerHome;
+    form.innerAround = place.shared;
+    form.innerStep = dep.step;
     return form;
   }
 

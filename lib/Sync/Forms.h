@@ -22,8 +22,9 @@ struct Form {
   bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
   StmtId before;         ///< of a late ring
   uint32_t minus = 0;    ///< x = counter - minus
-  uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
+  uint32_t times = 1;    ///< x = times * (counter - minus) - less, counter = total(outer)
   LoopId outer;
+  uint32_t less = 0;
   LoopId inner;                  ///< element: I
   LoopId innerAround;            ///< element: in each iteration of which runs of I are numbered
   int64_t innerStep = 0;         ///< element: d

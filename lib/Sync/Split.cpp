@@ -152,6 +152,9 @@ private:
   std::optional<uint32_t> iterationsBack(DepId id) const {
     const Wait &wait = plan.waits[id];
     DepPlace place = placeOf(kernel, kernel.deps[id]);
+    if (wait.less != 0) {
+      return std::nullopt;
+    }
     switch (wait.waitClass) {
     case WaitClass::InShared:
     case WaitClass::SameBranch:

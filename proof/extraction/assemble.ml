@@ -325,14 +325,22 @@ let read_flat c p (d : Source.dep) f =
     illegal c d "is flat, and the two are not in one body";
   { distance = Certifier.Flat f; exact = true }
 
-(* Both in loops of one body, or in nests there; the loop around these alone may have a distance,
-   too. Runs of a nest are not numbered, so they ask for all of the iteration. *)
+(* Where an instruction lies in a body around it: in a slot, or in the nested statement behind one. *)
+let position p body i =
+  if p.home.(i) = body then 2 * p.slot.(i)
+  else
+    let nested = List.find (fun l -> p.parent.(l) = body) (enclosing p p.home.(i)) in
+    (2 * p.place.(nested)) + 1
+
+(* Both in loops of one body, or in nests there, or one of them directly there; the loop around these
+   alone may have a distance, too. Only runs of two loops are numbered; others ask for all of the
+   iteration. *)
 let read_element c p (d : Source.dep) shared step components =
   let hp = p.home.(d.producer) and hc = p.home.(d.consumer) in
-  let rec in_nest h = h > 0 && (not (is_branch c h)) && (p.parent.(h) = shared || in_nest p.parent.(h)) in
+  let rec in_nest h =
+    h = shared || (h > 0 && (not (is_branch c h)) && in_nest p.parent.(h)) in
   if hp = hc || not (in_nest hp && in_nest hc) then
     illegal c d "is element by element, and the two are not in two loops or nests of one body";
-  let outermost h = List.find (fun l -> p.parent.(l) = shared) (enclosing p h) in
   let of_loops = p.parent.(hp) = shared && p.parent.(hc) = shared in
   check_components c p d shared components;
   let around = real_loop c p shared in
@@ -344,8 +352,8 @@ let read_element c p (d : Source.dep) shared step components =
         illegal c d "is element by element and on '%s'; together with the elements, only '%s' may have one"
           (loop_name c l) (loop_name c around)
   in
-  if k = 0 && p.place.(outermost hp) >= p.place.(outermost hc) then
-    illegal c d "is element by element, and the producer's loop comes last";
+  if k = 0 && position p shared d.producer >= position p shared d.consumer then
+    illegal c d "is element by element, and the producer comes last";
   let around = if k = 0 then shared else around in
   if of_loops && countable k step then element around k hc step else whole around k false
 
@@ -528,8 +536,9 @@ let check_issued c p i =
 
 (** Whether a dependence asks for anything *)
 
-(* The largest number of runs of a body within the kernel's bounds, as far as numbers go; none: any. *)
-let most_runs c p l =
+(* The largest number of runs of a body in each run of [outer], which is that body or around it, within
+   the kernel's bounds, as far as numbers go; none: any. *)
+let most_runs_in c p outer l =
   let times n l =
     let most = if is_branch c l then Some 1 else c.loops.(l).most in
     match (n, most) with
@@ -537,7 +546,10 @@ let most_runs c p l =
     | Some n, Some m when m <= most_of_code / n -> Some (n * m)
     | _ -> None
   in
-  List.fold_left times (Some 1) (enclosing p l)
+  let rec below l = if l = outer then [] else l :: below p.parent.(l) in
+  List.fold_left times (Some 1) (below l)
+
+let most_runs c p l = most_runs_in c p (-1) l
 
 let is_below k = function None -> true | Some n -> k < n
 
@@ -552,7 +564,9 @@ let may_ask c p (d : Source.dep) =
   &&
   match d.form with
   | Flat f -> is_below f (most_runs c p p.home.(d.consumer))
-  | Element (step, components) -> apart ((p.home.(d.consumer), step) :: components)
+  | Element (step, components) ->
+      let shared = common p p.home.(d.producer) p.home.(d.consumer) in
+      apart components && is_below step (most_runs_in c p shared p.home.(d.consumer))
   | Vector components ->
       apart components
       && ((not (in_opposite_branches c p d.producer d.consumer))

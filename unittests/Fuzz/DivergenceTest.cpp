@@ -35,7 +35,7 @@ Kernel divergentKernel(uint64_t seed) {
   options.constantPercent = 10;
   options.divergentPercent = 30;
   options.sharedPercent = 30;
-  options.regionPercent = seed % 2 == 0 ? 50 : 0;
+  options.regionPercent = seed % 2 == 0 ? 70 : 0;
   return randomKernel(seed, options);
 }
 
@@ -95,7 +95,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
 
 TEST(DivergenceTest, whatIsAcceptedIsNeverStuckOnItsOwn) {
   Seen seen;
-  const uint64_t numKernels = test::numKernels(1'000, 4'000);
+  const uint64_t numKernels = test::numKernels(2'000, 4'000);
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = divergentKernel(seed);
     Machine machine = machineOf(seed);

@@ -117,7 +117,7 @@ RandomKernelOptions manyParts(uint64_t seed) {
   options.trips = {0, 3};
   options.offset = {1, seed % 2 == 0 ? 1u : 2u};
   options.sharedPercent = 20;
-  options.shapes = {5, 6, 1, 1, 2, 4, 5, 1, 1};
+  options.shapes = {5, 6, 1, 1, 2, 4, 5, 1, 1, 1};
   options.regionPercent = seed % 7 == 0 ? 50 : 0;
   options.divergentPercent = seed % 11 == 0 ? 30 : 0;
   return options;

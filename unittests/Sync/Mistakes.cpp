@@ -18,7 +18,7 @@ bool isFormula(const SyncPlan &plan, DepId dep) {
   case WaitClass::Nested:
   case WaitClass::SameBranch:
   case WaitClass::Ring:
-    return plan.waits[dep].group.valid();
+    return plan.waits[dep].group.valid() && !plan.waits[dep].innerLoop.valid();
   default:
     return false;
   }

@@ -244,6 +244,9 @@ ExprId slotAt(SyncPlan &plan, const Wait &wait, LoopId home, uint32_t slot) {
 
 ExprId indexOf(const Kernel &kernel, ExprPool &exprs, const ElementParts &parts) {
   RunNumbers numbers = *RunNumbers::below(kernel, parts.around, parts.inner);
+  if (numbers.isSingle()) {
+    return exprs.constant(1);
+  }
   if (parts.indexIsTotal || parts.innermostOnly || numbers.loops().size() == 1) {
     return parts.indexIsTotal ? exprs.total(parts.inner) : exprs.trip(parts.inner);
   }
@@ -359,7 +362,7 @@ TEST(PlanMistakesTest, elementIsTakenAnIterationTooYoung) {
 TEST(PlanMistakesTest, runsOfANestAreCountedInItsInnermostLoop) {
   expectCaught(Strategy::PerLoop, inElement([](const Kernel &kernel, DepId, ElementParts &e) {
                  e.innermostOnly = true;
-                 return kernel.loops[e.inner].parent != e.around;
+                 return e.inner != rootLoop && kernel.loops[e.inner].parent != e.around;
                }));
 }
 
@@ -398,7 +401,7 @@ TEST(PlanMistakesTest, innerIndexIsTheProducers) {
   expectCaught(Strategy::PerLoop, inElement([](const Kernel &kernel, DepId dep, ElementParts &e) {
                  LoopId consumers = e.inner;
                  e.inner = kernel.instrs[kernel.deps[dep].producer].home;
-                 return e.inner != consumers;
+                 return e.inner != consumers && consumers != rootLoop;
                }));
 }
 

@@ -104,8 +104,19 @@ struct DerivedDep {
   uint32_t numSteps = 0;
   Excess excess = Excess::None;
   NeededFrom from; ///< of waits that are too long
+  /// Where the producer runs once, next to the consumer's nest: the run there from which on it is
+  /// needed, no later and no earlier. 0 if that is not so.
+  uint32_t fromRun = 0;
 
   bool isImplied() const { return numSteps != 0; }
+
+  /// The same, but with `fromRun`.
+  Dep beginningWhereNeeded() const {
+    Dep later = dep;
+    later.form = fromRun != 0 ? DistanceForm::Element : dep.form;
+    later.step = fromRun != 0 ? fromRun : dep.step;
+    return later;
+  }
 };
 
 struct Extraction {

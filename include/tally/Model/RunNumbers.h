@@ -6,7 +6,9 @@
 //   A { B trips "n" { C trips 3 { load } } }     run 3*B + C of this iteration of A
 //
 // So two nests side by side are compared run by run, as two single loops are, however each of them
-// is cut into loops.
+// is cut into loops. Without loops, there is one run, number 0:
+//
+//   A { B { load writes X[B] }  add reads X[1] }      run 0 of add needs run 1 of load
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +21,16 @@ namespace tally {
 
 class RunNumbers {
 public:
-  /// Of the body `home`, in each entry of `outer`, which is around it. None if the loops in between
-  /// do not tell them, or if an iteration of the outermost has more than `maxCount` runs.
+  /// Of the body `home`, in each entry of `outer`, which is that body or around it. None if the
+  /// loops in between do not tell them, or if an iteration of the outermost has more than
+  /// `maxCount` runs.
   static std::optional<RunNumbers> below(const Kernel &kernel, LoopId outer, LoopId home);
 
   /// Outermost first.
   std::span<const LoopId> loops() const { return path; }
+
+  /// No loop lies in between: it runs once.
+  bool isSingle() const { return path.empty(); }
 
   /// In each iteration of one of the loops.
   uint64_t runsPerIteration(size_t level) const { return weights[level]; }
@@ -45,6 +51,9 @@ public:
   /// Of the loop at `level`, in the run of this number, which is not negative.
   int64_t iterationOf(int64_t number, size_t level) const;
 
+  /// The fewest runs in an entry of `outer`.
+  uint64_t least(const Kernel &kernel) const;
+
   /// The most runs that there can be; none if that is not known, or more than `maxCount`.
   std::optional<uint64_t> most(const Kernel &kernel) const;
 
@@ -53,13 +62,14 @@ private:
   std::vector<uint64_t> weights;
 };
 
-/// Two nests in one body: what an element-wise distance leads from and to.
+/// Two nests in one body, or a nest and what is directly there: what an element-wise distance leads
+/// from and to.
 struct SideBySide {
   RunNumbers producer;
   RunNumbers consumer;
 };
 
-/// None if one of the bodies does not end a nest whose runs are numbered.
+/// None if one of the bodies does not end a nest whose runs are numbered, or both have but one run.
 std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId producerHome,
                                      LoopId consumerHome);
 

@@ -118,9 +118,9 @@ struct NestLevel {
 };
 
 /// What one dependence waits for. With the threshold stand the parts it was made of,
-/// for comparing and explaining:  mask * w*(N*times*(counter - minus) - (N-K)). Element by element,
-/// the counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the
-/// live one. In a nest, times*(counter - minus) has limits and further masks: its levels.
+/// for comparing and explaining:  mask * w*(N*(times*(counter - minus) - less) - (N-K)). Element by
+/// element, the counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0
+/// is the live one. In a nest, times*(counter - minus) has limits and further masks: its levels.
 struct Wait {
   WaitClass waitClass = WaitClass::Never;
   bool exact = true; ///< never longer than the dependence asks
@@ -134,9 +134,10 @@ struct Wait {
   uint32_t minus = 0;
   uint32_t times = 1;      ///< runs of the producer in each entry of `outer`
   LoopId outer;            ///< whose entries are counted instead of the producer's body's; or none
-  LoopId innerLoop;        ///< Element: whose runs are the consumer's inner index; or none
-  LoopId innerAround;      ///< Element: they are numbered in each iteration of it
-  int64_t innerStep = 0;   ///< Element: by how much the producer's inner index lies before it
+  uint32_t less = 0;       ///< of the runs in the last of them, those that are not needed
+  LoopId innerLoop;        ///< whose runs are the consumer's inner index; the root's: 1; or none
+  LoopId innerAround;      ///< they are numbered in each iteration of it
+  int64_t innerStep = 0;   ///< by how much the producer's index lies before it; a mask if above 0
   uint32_t firstLevel = 0; ///< Nest: into SyncPlan::nestLevels, outermost first
   uint32_t numLevels = 0;
 };

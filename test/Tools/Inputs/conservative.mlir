@@ -99,7 +99,7 @@ tally.kernel @place {
   tally.engine "dma"
   tally.engine "act"
   tally.buffer "X" shape [16]
-  tally.loop "A" trips 16 {
+  tally.loop "A" trips "n" max 16 {
     tally.instr "p" on "dma" writes ["X[A]"]
   }
   tally.instr "c" on "act" reads ["X[1]"]
