@@ -47,6 +47,9 @@ struct Subject {
   IdVector<InstrId, std::optional<Kept>> kept;  ///< when each begins
   IdVector<QueueId, uint64_t> keptSizes;        ///< the most elements
 
+  /// Whether it is a call of a function that the user writes.
+  bool isCall(InstrId id) const { return options.calls && !kernel.instrs[id].computes.valid(); }
+
   /// Whether a queue has a thread of its own; the first of an engine runs on the engine's.
   bool hasThread(QueueId queue) const {
     return kernel.engines[kernel.queues[queue].engine].queues[0] != queue;

@@ -102,6 +102,11 @@ public:
 
   void beginInstr(InstrId id, std::span<const Count> counts) override;
   void endInstr() override;
+
+  void callOwn(std::span<const Value>, std::span<const exec::OwnTile>) override {
+    llvm_unreachable("options say that there are functions of the user's in C++ only");
+  }
+
   void pause() override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;

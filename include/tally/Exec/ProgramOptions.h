@@ -12,6 +12,9 @@ struct ProgramOptions {
   uint32_t firstCount = 0;
   /// Threads pause at random before they execute an instruction: waits that are missing show soon.
   bool pauses = false;
+  /// An instruction without `computes` is a call of a function that the user writes; the file is
+  /// there to be included, and has run() instead of main(). In C++ only.
+  bool calls = false;
 };
 
 } // namespace tally
