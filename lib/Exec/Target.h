@@ -150,6 +150,9 @@ public:
   virtual Value compute(AluOp op, Value a, Value b) = 0;
   virtual Value isNotZero(Value word) = 0;
 
+  /// What follows is of this operation of the engine's code.
+  virtual void at(uint32_t /*op*/) {}
+
   /// Blocks the engine until the semaphore has reached the threshold, and sees what was done before
   /// it was raised.
   virtual void wait(SemaId semaphore, Value threshold) = 0;

@@ -12,6 +12,8 @@ struct ProgramOptions {
   uint32_t firstCount = 0;
   /// Threads pause at random before they execute an instruction: waits that are missing show soon.
   bool pauses = false;
+  /// Threads keep what they did, and when; only where the program runs in this process.
+  bool records = false;
   /// An instruction without `computes` is a call of a function that the user writes; the file is
   /// there to be included, and has run() instead of main(). In C++ only.
   bool calls = false;
