@@ -305,7 +305,7 @@ void CompileCommand::declareOn(CLI::App &command) {
   goesWith(command, {"--expand-barriers"}, "--listing");
   declareProgramOptions(command, program);
   goesNotWith(command, {"--format"}, "--emit");
-  goesWith(command, {"--first-count", "--pauses"}, "--emit");
+  goesWith(command, {"--first-count", "--pauses", "--queue-threads"}, "--emit");
   refuseIf(command, {"--calls"}, "without '--emit=c++'", [this] { return emit != "c++"; });
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",

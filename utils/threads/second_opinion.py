@@ -75,7 +75,7 @@ class NoWait(Mistake):
             at(code, self.path)["wait"] = None
 
     def line(self, match):
-        return ""
+        return PAUSE
 
 
 class LowThreshold(Mistake):
@@ -88,7 +88,7 @@ class LowThreshold(Mistake):
 
     def line(self, match):
         counter, threshold, rest = match.groups()
-        return f"{counter}.wait(tally::subtractToZero({threshold}, 1){rest});"
+        return f"{counter}.wait(tally::subtractToZero({threshold}, 1){rest}); {PAUSE}"
 
 
 def mistakes_in(code):
@@ -114,6 +114,8 @@ def lower(code, path):
         {"op": "alu", "operation": "sub", "dst": new["register"], "a": threshold, "b": new}]
     wait["threshold"] = new
 
+
+PAUSE = "tally::pause();"  # where the mistake is, so that others may go on
 
 KINDS = (NoWait.kind, LowThreshold.kind)
 
@@ -167,7 +169,7 @@ class Subject:
 
     def program(self):
         return run([self.tally, "compile", self.work / "code.json", *self.machine, "--sync=manual", "--emit=c++", "--pauses",
-                    "--quiet"]).stdout
+                    "--queue-threads", "--quiet"]).stdout
 
 
 class Mutant:
@@ -193,7 +195,7 @@ class Mutant:
         waits = [match for match in WAIT.finditer(functions[engine])]
         match = waits[self.mistake.place]
         new = self.mistake.line(match)
-        self.where = f"{match.group(0)} {'becomes ' + new if new else 'is not there'}"
+        self.where = f"{match.group(0)} {'is not there' if new == PAUSE else 'becomes ' + new}"
         return functions[engine][:match.start()] + new + functions[engine][match.end():]
 
     def describe(self):
