@@ -196,7 +196,7 @@ class Mutant:
     def is_kept_by_threads(self, reason):
         """Whether threads cannot show it: a dependence asks for an order where no element is shared, or a queue's thread has finished
         an instruction before it begins the next, which a machine may not."""
-        race = re.match(r"race: nothing makes '([^']*)' .* wait for '([^']*)' ", reason)
+        race = re.match(r"race: nothing makes '([^']*)'.* wait for '([^']*)'", reason)
         queues = self.subject.queues
         return reason.startswith("unordered: ") or race is not None and queues[race.group(1)] == queues[race.group(2)]
 
