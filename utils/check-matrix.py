@@ -19,7 +19,7 @@ A command may say yes, no or that there is no answer. Whatever it says, this mus
     - no message is at '<unknown>:0'
     - JSON is well formed, and so is each line of --diagnostics=json, with the messages that the
       text has
-    - a second run prints the same bytes
+    - a second run prints the same bytes, but for times that are measured
 
 Without --full, the cases are such that any two choices of two factors meet in one (as far as they go
 together), in an order drawn from the seed. They end after --seconds, or while more than a few pairs
@@ -80,7 +80,7 @@ class Command:
     """A command line without its kernel, and what goes with it."""
 
     def __init__(self, line, strategy=True, options=True, code=False, machine=True, asks=False,
-                 kernel=True, writes=None, second=False):
+                 kernel=True, writes=None, second=False, measures=False):
         self.line = line
         self.strategy = strategy  # takes --sync
         self.options = options    # takes the options of plans
@@ -90,6 +90,7 @@ class Command:
         self.kernel = kernel      # takes a kernel
         self.writes = writes      # an option that names a file to write
         self.second = second      # takes a second kernel
+        self.measures = measures  # prints times that are never the same
 
     def allows(self, case):
         """Whether these choices go together; otherwise the first choice of a factor stands for all."""
@@ -113,6 +114,9 @@ COMMANDS = [
     Command("compile --listing --expand-barriers"),
     Command("compile --certify --listing", asks=True),
     Command("compile", writes="-o"),
+    Command("compile --emit=c++"),
+    Command("compile --emit=c++ --calls --pauses"),
+    Command("compile --emit=llvm", writes="-o"),
     *in_formats("plan", ["text", "json"]),
     *in_formats("plan --diff --against=barrier", ["text", "json"]),
     *in_formats("plan --diff", ["text", "json"], second=True),
@@ -131,6 +135,7 @@ COMMANDS = [
     *in_formats(f"sim {SIM} --check-data --seed=7", ["text", "json"], code=True, asks=True),
     Command(f"sim {SIM} --sweep=ctl.alu=0,40", code=True, asks=True),
     Command(f"sim {SIM} --trace-limit=20kB", code=True, asks=True, writes="--trace"),
+    *in_formats("run --guards=1 --repeat=2 --oversubscribe", ["text", "json"], code=True, asks=True, measures=True),
     *in_formats(f"report {SIM} --max-pieces=200 --sync=barrier,{{strategy}},ideal", ["html", "svg"],
                 strategy=False, options=False, asks=True),
     Command(f"report {SIM} --max-pieces=200", strategy=False, options=False, code=True, asks=True,
@@ -482,10 +487,14 @@ class Case:
         except subprocess.TimeoutExpired:
             return line, [f"did not end within {TIMEOUT_SECONDS} s"]
         problems = self.judge(first)
-        if (first.returncode, first.stdout, kept) != (second.returncode, second.stdout, self.files()):
+        if (first.returncode, self.lasting(first), kept) != (second.returncode, self.lasting(second), self.files()):
             problems.append("a second run does something else")
         problems += judge_messages(first.stderr.decode(errors="replace"), second.stderr)
         return line, problems
+
+    def lasting(self, done):
+        """What it prints each time."""
+        return re.sub(rb"[\d.]+|\s+", b" ", done.stdout) if self.command.measures else done.stdout
 
     def files(self):
         """What the command has written, by name; taken away."""
@@ -510,7 +519,7 @@ class Case:
         undecided = re.search(r"could not decide|cut off|not covered|could not|interrupted"
                               r"|\"compared\": false",
                               out + errors) is not None
-        says_no = re.search(r"verdict\"?: \"?no|deadlock|rejected|faults|the sequential run leaves"
+        says_no = re.search(r"verdict\"?: \"?no|deadlock|rejected|faults|the sequential run leaves|is not as after"
                             r"|does not come to its end|not every run|findings\"?: [1-9]", out + errors)
         if done.returncode == 0 and says_error:
             problems.append("status 0 with an error")

@@ -171,12 +171,10 @@ private:
 
 } // namespace
 
-std::optional<Effect> readEffect(const Kernel &kernel, InstrId id, std::span<const int64_t> known,
-                                 std::vector<std::string> &problems) {
-  const Instr &instr = kernel.instrs[id];
+Effect readTiles(const Kernel &kernel, InstrId id, std::span<const int64_t> known) {
   Effect effect;
   std::vector<Tile> accumulates;
-  for (AccessId a : instr.accesses) {
+  for (AccessId a : kernel.instrs[id].accesses) {
     AccessKind kind = kernel.accesses[a].kind;
     (kind == AccessKind::Read    ? effect.reads
      : kind == AccessKind::Write ? effect.writes
@@ -185,6 +183,13 @@ std::optional<Effect> readEffect(const Kernel &kernel, InstrId id, std::span<con
   }
   effect.numWrites = static_cast<uint32_t>(effect.writes.size());
   effect.writes.insert(effect.writes.end(), accumulates.begin(), accumulates.end());
+  return effect;
+}
+
+std::optional<Effect> readEffect(const Kernel &kernel, InstrId id, std::span<const int64_t> known,
+                                 std::vector<std::string> &problems) {
+  const Instr &instr = kernel.instrs[id];
+  Effect effect = readTiles(kernel, id, known);
   if (!instr.computes.valid()) {
     if (!effect.writes.empty()) {
       problems.emplace_back("it does not say what it computes; add 'computes', as in computes "

@@ -6,6 +6,9 @@
 
 namespace tally::data {
 
+/// What it reads and writes.
+Effect readTiles(const Kernel &kernel, InstrId id, std::span<const int64_t> known);
+
 /// Reads the text of an instruction, its tiles and loops; none if it has no effect. `problems`: why
 /// its data cannot be followed.
 std::optional<Effect> readEffect(const Kernel &kernel, InstrId id, std::span<const int64_t> known,

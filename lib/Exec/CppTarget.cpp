@@ -62,7 +62,9 @@ CppTarget::CppTarget(const Subject &subject)
                  data::numElements(kernel.buffers[id].shape), format});
   }
   for (InstrId id : kernel.instrs.ids()) {
-    instrNames.push(names.unique(kernel.nameOf(id)));
+    ownNames.push(subject.isCall(id) ? names.unique(kernel.nameOf(id)) : "");
+    instrNames.push(
+        names.unique((subject.isCall(id) ? "call_" : "") + std::string(kernel.nameOf(id))));
   }
   for (const Semaphore &semaphore : subject.code.semaphores) {
     semaNames.push(names.unique(semaphore.name));
@@ -484,13 +486,38 @@ void CppTarget::beginInstr(InstrId id, std::span<const Count> counts) {
     tiles += some.empty() ? "" : fmt::format("{}{} {}", tiles.empty() ? "" : "; ", verb, some);
   }
   done += '\n';
-  line("/// " + commentText(fmt::format("computes {}", kernel.text(what.computes))));
-  line("/// " + commentText(tiles));
+  if (what.computes.valid()) {
+    line("/// " + commentText(fmt::format("computes {}", kernel.text(what.computes))));
+  }
+  if (!tiles.empty()) {
+    line("/// " + commentText(tiles));
+  }
   open(fmt::format("void {}({})", instrNames[id], parameters));
 }
 
 void CppTarget::endInstr() {
   close();
+}
+
+void CppTarget::callOwn(std::span<const Value> indices, std::span<const OwnTile> tiles) {
+  std::string parameters, arguments;
+  auto put = [&](const std::string &parameter, const std::string &argument) {
+    parameters += (parameters.empty() ? "" : ", ") + parameter;
+    arguments += (arguments.empty() ? "" : ", ") + argument;
+  };
+  for (Value index : indices) {
+    put("int64_t " + of(index).text, of(index).text);
+  }
+  Names own = names; // no parameter hides what the program has
+  for (const OwnTile &tile : tiles) {
+    const Array &array = arrays[tile.place.memory];
+    std::string place = argumentText(tile.place);
+    put(fmt::format("{}{} *{}", tile.isRead ? "const " : "", array.type,
+                    own.unique("at_" + array.name)),
+        tile.guard ? fmt::format("{} ? {} : nullptr", inner(*tile.guard), place) : place);
+  }
+  ownDeclarations += fmt::format("void {}({});\n", ownNames[instr], parameters);
+  line(fmt::format("{}({});", ownNames[instr], arguments));
 }
 
 void CppTarget::pause() {
@@ -798,11 +825,46 @@ std::string CppTarget::declarations() const {
   return text;
 }
 
+/// What run() is to be told: the name of a value or a loop, and that of the parameter.
+std::vector<std::pair<std::string, std::string>> CppTarget::runParameters() const {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  Names own = names;
+  auto put = [&](std::string_view name) {
+    if (std::ranges::find(parameters, name, &std::pair<std::string, std::string>::first) ==
+        parameters.end()) {
+      parameters.emplace_back(name, own.unique("num_" + std::string(name)));
+    }
+  };
+  for (RunValueId id : kernel.values.ids()) {
+    put(kernel.nameOf(id));
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.kind == LoopKind::Loop && subject.isVariable(id)) {
+      put(loop.trip.symbol.valid() ? kernel.text(loop.trip.symbol) : kernel.nameOf(id));
+    }
+  }
+  return parameters;
+}
+
 std::string CppTarget::startFunction() const {
-  std::string text = "\nint start(int argc, char **argv) {\n  tally::Program program;\n";
+  bool isOwn = subject.options.calls;
+  std::string parameters;
+  for (const auto &[name, parameter] : runParameters()) {
+    parameters += (parameters.empty() ? "" : ", ") + fmt::format("uint64_t {}", parameter);
+  }
+  std::string text =
+      isOwn ? fmt::format("\n/// Returns when all has run.\nvoid run({}) {{", parameters)
+            : "\nint start(int argc, char **argv) {";
+  text += "\n  tally::Program program;\n";
   auto put = [&](const std::string &statement) { text += "  " + statement + ";\n"; };
   for (BufferId id : kernel.buffers.ids()) {
     const Array &array = arrays[Memory(id.value)];
+    if (isOwn) {
+      put(fmt::format("program.addArray({}, {}, tally::unwritten({}), {})", array.name, array.size,
+                      layoutOf(*array.format), quoted(kernel.text(kernel.buffers[id].name))));
+      continue;
+    }
     bool isRead = false, isWritten = false;
     for (const Access &access : kernel.accesses) {
       if (access.buffer == id) {
@@ -848,7 +910,12 @@ std::string CppTarget::startFunction() const {
       }
     }
   }
-  put("return program.run(argc, argv, seed)");
+  for (const auto &[name, parameter] : runParameters()) {
+    if (isOwn) {
+      put(fmt::format("program.set({}, {})", quoted(name), parameter));
+    }
+  }
+  put(isOwn ? "program.run()" : "return program.run(argc, argv, seed)");
   return text + "}\n";
 }
 

@@ -25,7 +25,11 @@ public:
 
   std::string functions() const { return done; }
 
+  /// start() for a main() of ours; with functions of the user's, run() for theirs.
   std::string startFunction() const;
+
+  /// Those that the user writes.
+  std::string ownFunctions() const { return ownDeclarations; }
 
   Memory buffer(BufferId id) override { return Memory(id.value); }
 
@@ -70,6 +74,7 @@ public:
 
   void beginInstr(InstrId id, std::span<const Count> counts) override;
   void endInstr() override;
+  void callOwn(std::span<const Value> indices, std::span<const OwnTile> tiles) override;
   void pause() override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
@@ -135,6 +140,7 @@ private:
   std::string raised(SemaId signal, uint32_t amount) const;
   std::string callText(InstrId id, const std::vector<std::string> &counts) const;
   void serve(QueueId queue);
+  std::vector<std::pair<std::string, std::string>> runParameters() const;
   std::string masked(std::string text) const;
 
   void line(std::string_view text);
@@ -148,6 +154,7 @@ private:
   IdVector<Memory, Array> arrays;                     ///< buffers first
   IdVector<QueueId, std::array<Memory, 2>> keptRooms; ///< by kind
   IdVector<InstrId, std::string> instrNames;
+  IdVector<InstrId, std::string> ownNames; ///< of functions that the user writes
   IdVector<LoopId, std::string> loopNames;
   IdVector<SemaId, std::string> semaNames;
   IdVector<QueueId, std::string> queueNames;
@@ -161,6 +168,7 @@ private:
   std::vector<std::string> indices; ///< of loops over elements that are open
   int depth = 0;
   std::string done;
+  std::string ownDeclarations;
 };
 
 } // namespace tally::exec

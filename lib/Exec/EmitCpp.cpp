@@ -46,7 +46,7 @@ std::string bodyOf(std::string_view header, std::set<std::string> &headers) {
   return body;
 }
 
-constexpr const char *head = R"(// {name}: what each engine of the kernel does, for threads.
+constexpr const char *programHead = R"(// {name}: what each engine of the kernel does, for threads.
 //
 //   c++ -std=c++20 -O2 -pthread FILE.cpp -o PROGRAM
 //   ./PROGRAM --inputs=FOLDER --outputs=FOLDER --trips=LOOP=N --guards=SEED
@@ -56,12 +56,32 @@ constexpr const char *head = R"(// {name}: what each engine of the kernel does, 
 
 )";
 
+constexpr const char *includedHead = R"(// {name}: what each engine of the kernel does, for threads.
+//
+// Include this file once, where you write the functions that are declared at "namespace {space}",
+// and call {space}::run().
+//
+// One thread is one engine, or one further queue of it. It needs only the standard library.
+
+)";
+
 /// Sums have the same bits everywhere only if products are rounded before they are added.
 constexpr const char *unfused = R"(
 #if defined(__clang__)
+#pragma float_control(push)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)
+#pragma GCC push_options
 #pragma GCC optimize("fp-contract=off")
+#endif
+)";
+
+/// As it was before.
+constexpr const char *fused = R"(
+#if defined(__clang__)
+#pragma float_control(pop)
+#elif defined(__GNUC__)
+#pragma GCC pop_options
 #endif
 )";
 
@@ -82,17 +102,30 @@ std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const
   std::string mix = bodyOf(assets::mix, headers);
   std::string counters = bodyOf(assets::counters, headers);
   std::string runtime = bodyOf(assets::runtime, headers);
+  std::string space = options.calls ? Names().unique(kernel.text(kernel.name)) : "kernel";
   std::string text =
-      fmt::format(fmt::runtime(head), fmt::arg("name", printable(kernel.text(kernel.name))));
+      fmt::format(fmt::runtime(options.calls ? includedHead : programHead),
+                  fmt::arg("name", printable(kernel.text(kernel.name))), fmt::arg("space", space));
   for (const std::string &header : headers) {
     text += header + "\n";
   }
-  text += fmt::format("{}\nnamespace tally {{\n{}{}{}{}\n}} // namespace tally\n", unfused,
-                      arithmetic, mix, counters, runtime);
-  text += fmt::format("\nnamespace kernel {{\n\nuint64_t seed = 0; // of conditions\n{}{}{}\n"
-                      "}} // namespace kernel\n",
-                      target.declarations(), target.functions(), target.startFunction());
-  text += "\nint main(int argc, char **argv) {\n  return kernel::start(argc, argv);\n}\n";
+  text += unfused;
+  text += options.calls
+              ? "\n#ifndef TALLY_RUNTIME // several kernels share it\n#define TALLY_RUNTIME\n"
+              : "";
+  text += fmt::format("\nnamespace tally {{\n{}{}{}{}\n}} // namespace tally\n", arithmetic, mix,
+                      counters, runtime);
+  text += options.calls ? "\n#endif\n" : "";
+  text += fmt::format("\nnamespace {} {{\n", space);
+  if (!target.ownFunctions().empty()) {
+    text += "\n// What you write. Counts of loops, from 0; where tiles begin, rows of buffers.\n" +
+            target.ownFunctions();
+  }
+  text += fmt::format("\nuint64_t seed = 0; // of conditions\n{}{}{}\n}} // namespace {}\n",
+                      target.declarations(), target.functions(), target.startFunction(), space);
+  text += options.calls
+              ? fused
+              : "\nint main(int argc, char **argv) {\n  return kernel::start(argc, argv);\n}\n";
   return text;
 }
 

@@ -81,7 +81,9 @@ public:
     zero = target.index(0);
     placeTiles(effect.reads, effect.readShapes, "r", reads);
     placeTiles(effect.writes, effect.writeShapes, "w", writes);
-    if (!copies()) {
+    if (subject.isCall(id)) {
+      callOwn();
+    } else if (!copies()) {
       countUses();
       for (const ComputeResult &result : effect.compute.results) {
         need(result.value);
@@ -173,6 +175,22 @@ private:
       all = all ? target.both(*all, holds) : holds;
     }
     return all ? std::optional(target.namedCondition("touches_" + name, *all)) : std::nullopt;
+  }
+
+  void callOwn() {
+    std::vector<Value> indices;
+    for (const Count &count : subject.counts[id]) {
+      if (count.kind == TileExpr::Kind::Loop) {
+        indices.push_back(target.count(count));
+      }
+    }
+    std::vector<OwnTile> tiles;
+    for (const std::vector<Placed> *places : {&reads, &writes}) {
+      for (const Placed &placed : *places) {
+        tiles.push_back({{placed.held.memory, placed.held.first}, placed.guard, places == &reads});
+      }
+    }
+    target.callOwn(indices, tiles);
   }
 
   //===--- Indices --------------------------------------------------------===//

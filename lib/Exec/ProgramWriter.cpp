@@ -32,8 +32,10 @@ public:
 
   void write() {
     target.beginEngine(engine, countedLoops());
-    for (const Op &op : subject.code.engines[engine].ops) {
-      write(op);
+    const std::vector<Op> &ops = subject.code.engines[engine].ops;
+    for (uint32_t i = 0; i < ops.size(); ++i) {
+      target.at(i);
+      write(ops[i]);
     }
     target.endEngine();
   }

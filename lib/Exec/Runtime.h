@@ -31,6 +31,7 @@ namespace tally::exec::runtime {
 
 /// Ends the program; nothing of the outputs is written then.
 [[noreturn]] inline void fail(const std::string &message) {
+  std::fflush(stdout); // of functions of the user's
   std::fprintf(stderr, "error: %s\n", message.c_str());
   std::_Exit(2);
 }
@@ -211,6 +212,19 @@ public:
     });
   }
 
+  /// Of the user's program, which may have filled it.
+  template <typename T>
+  void addArray(std::vector<T> &elements, size_t size, uint32_t unwritten, const char *name) {
+    if (elements.empty()) {
+      T bits;
+      std::memcpy(&bits, &unwritten, sizeof bits);
+      elements.assign(size, bits);
+    } else if (elements.size() != size) {
+      fail("'" + std::string(name) + "' is to have " + std::to_string(size) +
+           " elements, or none before the run, not " + std::to_string(elements.size()));
+    }
+  }
+
   template <typename T> void addRoom(std::vector<T> &elements, size_t size) {
     rooms.push_back([&elements, size] { elements.assign(size, 0); });
   }
@@ -238,8 +252,6 @@ public:
       runAll();
     } catch (const std::bad_alloc &) {
       fail("out of memory");
-    } catch (const std::system_error &error) {
-      fail(std::string("cannot start a thread: ") + error.what());
     }
     for (const BufferFile &file : files) {
       if (!outputs.empty()) {
@@ -249,15 +261,25 @@ public:
     return 0;
   }
 
+  /// How often loops of this name or value run, or what a value is.
+  void set(const std::string &name, uint64_t count) {
+    setValue(name, {count}) || setTrips(name, {count});
+  }
+
+  /// For a program of the user's, which has said all by functions.
+  void run() {
+    makeRooms();
+    resetAll();
+    runThreads();
+  }
+
 protected:
   /// Until threads can run.
   void prepare(int argc, char **argv, uint64_t &seed) {
     for (int i = 1; i < argc; ++i) {
       readArgument(argv[i], seed);
     }
-    for (const std::function<void()> &make : rooms) {
-      make();
-    }
+    makeRooms();
     readFiles();
     for (size_t i = 0; repeat != 1 && i < files.size(); ++i) {
       const char *bytes = static_cast<const char *>(files[i].bytes);
@@ -270,6 +292,16 @@ protected:
     for (size_t i = 0; i < files.size(); ++i) {
       std::copy(first[i].begin(), first[i].end(), static_cast<char *>(files[i].bytes));
     }
+    resetAll();
+  }
+
+  void makeRooms() {
+    for (const std::function<void()> &make : rooms) {
+      make();
+    }
+  }
+
+  void resetAll() {
     for (const std::function<void()> &reset : resets) {
       reset();
     }
@@ -279,7 +311,11 @@ protected:
     expectThreads(functions.size());
     std::vector<std::thread> threads;
     for (void (*function)() : functions) {
-      threads.emplace_back(function);
+      try {
+        threads.emplace_back(function);
+      } catch (const std::system_error &error) {
+        fail(std::string("cannot start a thread: ") + error.what()); // others wait for it already
+      }
     }
     for (std::thread &thread : threads) {
       thread.join();

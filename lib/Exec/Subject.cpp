@@ -59,6 +59,9 @@ public:
       read(id);
     }
     findShapes();
+    if (subject.options.calls) {
+      refuseConditions();
+    }
     for (InstrId id : kernel.instrs.ids()) {
       if (subject.effects[id]) {
         findCounts(id);
@@ -78,7 +81,9 @@ private:
 
   void read(InstrId id) {
     std::vector<std::string> problems;
-    std::optional<Effect> effect = data::readEffect(kernel, id, subject.values, problems);
+    std::optional<Effect> effect = subject.isCall(id)
+                                       ? data::readTiles(kernel, id, subject.values)
+                                       : data::readEffect(kernel, id, subject.values, problems);
     if (effect) {
       addShapes(effect->reads, effect->readShapes, problems);
       addShapes(effect->writes, effect->writeShapes, problems);
@@ -128,6 +133,18 @@ private:
     return {};
   }
 
+  /// Chance decides them elsewhere, which is of no use to functions of the user's.
+  void refuseConditions() {
+    for (const Loop &loop : kernel.loops) {
+      if (loop.trip.kind == Trip::Kind::Guard && loop.kind != LoopKind::Else) {
+        diagnostics.error(loop.where,
+                          fmt::format("nothing decides the condition of '{}', as '--calls' has no "
+                                      "function for it; let a function decide what it does",
+                                      kernel.text(loop.name)));
+      }
+    }
+  }
+
   //===--- 2. Shapes, and 3. kinds ----------------------------------------===//
 
   /// A queue keeps what the last instruction before, in the order of the text, made it keep. Before
@@ -137,7 +154,7 @@ private:
     std::vector<std::string> problems(kernel.instrs.size());
     for (int round = 0; round < 2; ++round) {
       for (InstrId id : kernel.instrs.ids()) {
-        if (subject.effects[id]) {
+        if (subject.effects[id] && !subject.isCall(id)) {
           problems[id.value] = findShapesOf(id);
         }
       }
@@ -226,6 +243,12 @@ private:
     for (uint32_t depth : effect.startDepths) {
       if (depth != Effect::always) {
         addIteration(id, depth);
+      }
+    }
+    for (LoopId loop = kernel.instrs[id].home; subject.isCall(id) && loop != rootLoop;
+         loop = kernel.loops[loop].parent) {
+      if (!kernel.loops[loop].isBranch()) {
+        addCount(id, {TileExpr::Kind::Loop, loop});
       }
     }
     std::ranges::sort(subject.counts[id]);

@@ -47,9 +47,12 @@ struct Subject {
   IdVector<InstrId, std::optional<Kept>> kept;  ///< when each begins
   IdVector<QueueId, uint64_t> keptSizes;        ///< the most elements
 
-  /// Whether a queue has a thread of its own; the first of an engine runs on the engine's.
+  /// Whether it is a call of a function that the user writes.
+  bool isCall(InstrId id) const { return options.calls && !kernel.instrs[id].computes.valid(); }
+
+  /// Whether a queue has a thread of its own; the first of an engine runs on the engine's, mostly.
   bool hasThread(QueueId queue) const {
-    return kernel.engines[kernel.queues[queue].engine].queues[0] != queue;
+    return options.queueThreads || kernel.engines[kernel.queues[queue].engine].queues[0] != queue;
   }
 
   /// Whether each run says how often it is run; otherwise it is constant, or follows a formula.

@@ -20,6 +20,7 @@
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Tiles.h"
 
+#include <optional>
 #include <variant>
 
 namespace tally::exec {
@@ -43,6 +44,13 @@ struct Count {
 struct Place {
   Memory memory;
   Value element;
+};
+
+/// What a function of the user's gets of a tile.
+struct OwnTile {
+  Place place;
+  std::optional<Value> guard; ///< it is not there unless this holds
+  bool isRead;                ///< and not written
 };
 
 /// Of a function of rows: where they are, how many, a number, or the sign of an operation.
@@ -117,6 +125,8 @@ public:
 
   virtual void beginInstr(InstrId id, std::span<const Count> counts) = 0;
   virtual void endInstr() = 0;
+  /// Calls the function that the user writes for the instruction, with these indices and tiles.
+  virtual void callOwn(std::span<const Value> indices, std::span<const OwnTile> tiles) = 0;
   /// Lets other threads run, perhaps.
   virtual void pause() = 0;
 
@@ -139,6 +149,9 @@ public:
   virtual void setRegister(RegId reg, Value word) = 0;
   virtual Value compute(AluOp op, Value a, Value b) = 0;
   virtual Value isNotZero(Value word) = 0;
+
+  /// What follows is of this operation of the engine's code.
+  virtual void at(uint32_t /*op*/) {}
 
   /// Blocks the engine until the semaphore has reached the threshold, and sees what was done before
   /// it was raised.

@@ -85,6 +85,9 @@ void push(TaskQueue *queue, uint32_t task, const int64_t *counts, uint64_t numCo
   current->blockedOn = Blocker::Room;
   current->outgoing.task = task;
   current->outgoing.counts.assign(counts, counts + numCounts);
+  if (current->records()) {
+    current->recorder.hand(current->outgoing.recorded);
+  }
   queue->push(current->outgoing);
 }
 
@@ -95,6 +98,7 @@ uint32_t next(TaskQueue *queue, int64_t *counts, uint64_t numCounts) {
     return UINT32_MAX;
   }
   std::copy_n(entry->counts.begin(), numCounts, counts);
+  current->recorder.take(entry->recorded);
   return entry->task;
 }
 
@@ -109,6 +113,18 @@ void drain(TaskQueue *queue) {
 
 void close(TaskQueue *queue) {
   queue->close();
+}
+
+void at(uint32_t op) {
+  current->recorder.at(op);
+}
+
+void begin() {
+  current->recorder.begin();
+}
+
+void end() {
+  current->recorder.end();
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,6 +170,9 @@ const Entry entries[] = {
     {"retire", addressOf(retire)},
     {"drain", addressOf(drain)},
     {"close", addressOf(close)},
+    {"at", addressOf(at)},
+    {"begin", addressOf(begin)},
+    {"end", addressOf(end)},
 };
 
 /// Operations that Data has as functions of single elements.

@@ -531,10 +531,19 @@ void LlvmTarget::pause() {
   callLibrary("pause", nothing_, {});
 }
 
+/// Of the operation that the thread is at.
+void LlvmTarget::record(std::string_view what) {
+  if (subject.options.records) {
+    callLibrary(what, nothing_, {});
+  }
+}
+
 void LlvmTarget::callInstr(InstrId id, llvm::ArrayRef<llvm::Value *> arguments) {
+  record("begin");
   if (instrs[id] != nullptr) { // otherwise it does nothing
     builder.CreateCall(instrs[id], arguments);
   }
+  record("end");
 }
 
 void LlvmTarget::run(InstrId id, std::span<const Value> asked, SemaId signal, uint32_t amount) {
@@ -544,7 +553,7 @@ void LlvmTarget::run(InstrId id, std::span<const Value> asked, SemaId signal, ui
   }
   callInstr(id, arguments);
   if (signal.valid()) {
-    raise(signal, amount);
+    addTo(signal, amount);
   }
 }
 
@@ -600,7 +609,7 @@ void LlvmTarget::serveTask(const Task &task, llvm::AllocaInst *room) {
   }
   callInstr(task.instr, arguments);
   if (task.signal.valid()) {
-    raise(task.signal, task.amount);
+    addTo(task.signal, task.amount);
   }
 }
 
@@ -785,7 +794,22 @@ void LlvmTarget::wait(SemaId semaphore, Value threshold) {
   builder.SetInsertPoint(goOn);
 }
 
+void LlvmTarget::at(uint32_t op) {
+  OpKind kind = subject.code.engines[engine].ops[op].kind;
+  bool isRecorded = kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
+                    kind == OpKind::Drain;
+  if (subject.options.records && isRecorded) {
+    callLibrary("at", nothing_, {builder.getInt32(op)});
+  }
+}
+
 void LlvmTarget::raise(SemaId semaphore, uint32_t amount) {
+  record("begin");
+  addTo(semaphore, amount);
+  record("end");
+}
+
+void LlvmTarget::addTo(SemaId semaphore, uint32_t amount) {
   builder.CreateAtomicRMW(llvm::AtomicRMWInst::Add, semas[semaphore], builder.getInt32(amount),
                           llvm::MaybeAlign(4), llvm::AtomicOrdering::Release);
 }

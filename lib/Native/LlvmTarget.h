@@ -102,6 +102,11 @@ public:
 
   void beginInstr(InstrId id, std::span<const Count> counts) override;
   void endInstr() override;
+
+  void callOwn(std::span<const Value>, std::span<const exec::OwnTile>) override {
+    llvm_unreachable("options say that there are functions of the user's in C++ only");
+  }
+
   void pause() override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
@@ -119,6 +124,7 @@ public:
   void setRegister(RegId reg, Value word) override;
   Value compute(AluOp op, Value a, Value b) override;
   Value isNotZero(Value word) override;
+  void at(uint32_t op) override;
   void wait(SemaId semaphore, Value threshold) override;
   void raise(SemaId semaphore, uint32_t amount) override;
   void reset(SemaId first, uint32_t count) override;
@@ -167,6 +173,8 @@ private:
   void closeLoop(const OpenLoop &loop);
   void countEntry(LoopId loop);
   void lookForStop();
+  void addTo(SemaId semaphore, uint32_t amount);
+  void record(std::string_view what);
   void callInstr(InstrId id, llvm::ArrayRef<llvm::Value *> counts);
   llvm::AllocaInst *countRoom(QueueId queue);
   void serve(QueueId queue);

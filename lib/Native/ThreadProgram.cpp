@@ -37,6 +37,7 @@ using native::Blocker;
 using native::Clock;
 using native::Counter;
 using native::LlvmTarget;
+using native::Recorder;
 using native::Shared;
 using native::TaskQueue;
 using native::Worker;
@@ -248,7 +249,7 @@ public:
   /// Lets them run until all have ended.
   ThreadRun run(const StopFlag *stop) {
     ThreadRun result;
-    Clock::time_point begin = Clock::now();
+    begin = Clock::now();
     shared.mayBegin.store(true, std::memory_order_release);
     std::chrono::microseconds pause{50};
     while (!haveEnded()) {
@@ -273,7 +274,43 @@ public:
     return result;
   }
 
+  /// Of the run that has ended.
+  Recording recording(const Subject &subject) const {
+    Recording recording;
+    IdVector<InstrId, uint64_t> runs(subject.kernel.instrs.size(), 0);
+    for (const std::unique_ptr<Worker> &worker : workers) {
+      recording.total = std::max(recording.total, tick(worker->end()));
+      for (const Recorder::Moment &moment : worker->recorder.moments) {
+        Tick from = tick(moment.from), to = tick(moment.to);
+        const Op &op = subject.code.engines[worker->engine].ops[moment.op];
+        if (!moment.blocker && op.kind == OpKind::Issue) {
+          InstrId id = op.instr();
+          recording.executions.push_back({id, subject.kernel.instrs[id].queue, moment.op,
+                                          runs[id]++, tick(moment.handed), from, to, to, to});
+        } else {
+          recording.spells.push_back(
+              {worker->engine, moment.op, stallOf(moment.blocker), from, to});
+        }
+      }
+    }
+    return recording;
+  }
+
 private:
+  /// From the beginning of the run.
+  Tick tick(Clock::time_point time) const {
+    return static_cast<Tick>(std::chrono::nanoseconds(time - begin).count()) * 1000;
+  }
+
+  static std::optional<Stall> stallOf(std::optional<Blocker> blocker) {
+    if (!blocker) {
+      return std::nullopt;
+    }
+    return *blocker == Blocker::Counter ? Stall::Wait
+           : *blocker == Blocker::Room  ? Stall::QueueFull
+                                        : Stall::Drain;
+  }
+
   void join() {
     for (std::thread &thread : threads) {
       if (thread.joinable()) {
@@ -315,6 +352,7 @@ private:
   }
 
   Shared &shared;
+  Clock::time_point begin;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
 };
@@ -437,13 +475,17 @@ ThreadRun ThreadProgram::run(const Bindings &bindings, const StopFlag *stop) {
   }
   std::ranges::copy(bindings.values(), parts->values.begin());
   parts->stopped.store(0);
-  Shared shared(parts->counters, parts->subject.options.firstCount, bindings, parts->stopped);
+  Shared shared(parts->counters, parts->subject.options.firstCount, bindings, parts->stopped,
+                parts->subject.options.records);
   exec::runtime::expectThreads(parts->threads.size());
   Crew crew(shared);
   for (const Parts::Thread &thread : parts->threads) {
     crew.add(thread.name, thread.engine, thread.code);
   }
   ThreadRun result = crew.run(stop);
+  if (parts->subject.options.records) {
+    result.recording = crew.recording(parts->subject);
+  }
   for (const Counter &counter : parts->counters) {
     result.counts.push(counter.now() - parts->subject.options.firstCount);
   }

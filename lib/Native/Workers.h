@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,23 +38,67 @@ struct Shared {
   const uint32_t firstCount; ///< of all of them
   const Bindings &bindings;
   std::atomic<uint8_t> &stopped; ///< not 0: all are to end
+  const bool records;            ///< whether workers keep what they did
   std::atomic<bool> mayBegin{false};
   std::mutex reasonLock;
   std::string reason = {}; ///< why the run failed, if it did: the first one
 
   Shared(std::vector<Counter> &counters, uint32_t firstCount, const Bindings &bindings,
-         std::atomic<uint8_t> &stopped)
-      : counters(counters), firstCount(firstCount), bindings(bindings), stopped(stopped) {}
+         std::atomic<uint8_t> &stopped, bool records)
+      : counters(counters), firstCount(firstCount), bindings(bindings), stopped(stopped),
+        records(records) {}
+};
+
+/// What a worker waits for.
+enum class Blocker : uint8_t { Counter, Room, Work, Drain };
+
+/// What a worker did, and when, if that is kept.
+class Recorder {
+public:
+  /// An operation that a queue is to execute, and when it was put there.
+  struct Handed {
+    uint32_t op = 0;
+    Clock::time_point at = {};
+  };
+
+  struct Moment {
+    uint32_t op;
+    std::optional<Blocker> blocker; ///< none: it executed the operation
+    Clock::time_point handed, from, to;
+  };
+
+  void at(uint32_t operation) { now = {operation, {}}; }
+
+  void hand(Handed &entry) const { entry = {now.op, Clock::now()}; }
+
+  void take(const Handed &entry) { now = entry; }
+
+  void begin() { began = Clock::now(); }
+
+  void end() {
+    bool isHanded = now.at != Clock::time_point();
+    moments.push_back({now.op, {}, isHanded ? now.at : began, began, Clock::now()});
+  }
+
+  void endWait(Blocker blocker) {
+    if (blocker != Blocker::Work) {
+      moments.push_back({now.op, blocker, began, began, Clock::now()});
+    }
+  }
+
+  std::vector<Moment> moments;
+
+private:
+  Handed now;
+  Clock::time_point began;
 };
 
 /// A run of an instruction, for the thread of a queue.
 struct TaskEntry {
   uint32_t task = 0;
   std::vector<int64_t> counts = {};
+  Recorder::Handed recorded = {};
 };
-
-/// What a worker waits for.
-enum class Blocker : uint8_t { Counter, Room, Work, Drain };
 
 /// Ends a worker.
 struct Ended {};
@@ -115,6 +160,9 @@ public:
   const EngineId engine;
   Blocker blockedOn = Blocker::Counter;
   TaskEntry outgoing; ///< kept here, so that its memory serves again
+  Recorder recorder;
+
+  bool records() const { return shared.records; }
 
 private:
   Shared &shared;
@@ -138,6 +186,9 @@ struct Watched {
     Worker &worker = *current;
     int waits = 0;
     for (; !holds(); ++waits) {
+      if (waits == 0 && worker.records()) {
+        worker.recorder.begin();
+      }
       if (worker.isStopped()) {
         worker.leave();
       }
@@ -148,6 +199,9 @@ struct Watched {
     }
     if (waits > beforePublishing) {
       worker.unpublish();
+    }
+    if (waits != 0 && worker.records()) {
+      worker.recorder.endWait(worker.blockedOn);
     }
   }
 

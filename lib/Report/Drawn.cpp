@@ -29,10 +29,9 @@ std::optional<double> ratioToFirst(const Report &report, size_t timeline) {
 std::string titleOf(const Report &report, size_t timeline) {
   const Timeline &line = report.timelines[timeline];
   const Timeline &first = report.timelines.front();
-  std::string text =
-      fmt::format("{}: {}", toString(line.code.strategy), timeText(line.result.total));
+  std::string text = fmt::format("{}: {}", line.name(), timeText(line.result.total));
   if (std::optional<double> ratio = ratioToFirst(report, timeline); ratio && timeline > 0) {
-    text += fmt::format(", {:.3f} of {}", *ratio, toString(first.code.strategy));
+    text += fmt::format(", {:.3f} of {}", *ratio, first.name());
   }
   return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
          : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"

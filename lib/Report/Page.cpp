@@ -74,9 +74,7 @@ private:
                        title(), assets::pageStyle, assets::pictureStyle);
   }
 
-  std::string strategyOf(const Timeline &timeline) const {
-    return escape(toString(timeline.code.strategy));
-  }
+  std::string strategyOf(const Timeline &timeline) const { return escape(timeline.name()); }
 
   static std::string outcomeOf(const SimResult &result) {
     static constexpr const char *names[] = {"finished", "deadlock", "cut off"};
@@ -85,14 +83,16 @@ private:
 
   /// How long each run takes.
   std::string summary() const {
+    bool isMeasured = std::ranges::any_of(
+        report.timelines, [](const Timeline &one) { return !one.measuredOn.empty(); });
     std::string text = fmt::format(
-        "<h1>{}</h1>\n<p>Simulated, {} {} of the same kernel. Times are of whole runs.</p>\n"
+        "<h1>{}</h1>\n<p>Simulated{}, {} {} of the same kernel. Times are of whole runs.</p>\n"
         "<div class=\"scroll\"><table id=\"summary\">\n<tr><th>strategy</th><th "
         "class=\"number\">time</th>"
         "<th class=\"number\">of {}</th><th></th><th class=\"number\">operations</th>"
         "<th class=\"number\">instructions</th><th>outcome</th></tr>\n",
-        title(), report.timelines.size(), report.timelines.size() == 1 ? "run" : "runs",
-        strategyOf(report.timelines.front()));
+        title(), isMeasured ? " and measured" : "", report.timelines.size(),
+        report.timelines.size() == 1 ? "run" : "runs", strategyOf(report.timelines.front()));
     for (size_t i = 0; i < report.timelines.size(); ++i) {
       const SimResult &result = report.timelines[i].result;
       std::optional<double> ratio = ratioToFirst(report, i);
@@ -248,7 +248,7 @@ private:
       const Style &style = styles.all()[styles.ofCause(i)];
       text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(style.name), escape(cause.text));
       for (size_t t = 0; t < report.timelines.size(); ++t) {
-        text += timeCell(cause.span[t], toString(report.timelines[t].code.strategy));
+        text += timeCell(cause.span[t], report.timelines[t].name());
       }
       text += "</tr>\n";
     }
@@ -267,7 +267,7 @@ private:
       for (const Cause &cause : others) {
         sum += cause.span[t];
       }
-      text += timeCell(sum, toString(report.timelines[t].code.strategy));
+      text += timeCell(sum, report.timelines[t].name());
     }
     return text + "</tr>\n";
   }

@@ -168,8 +168,8 @@ public:
     std::string path = timeline.result.path.empty() ? "" : pathJson();
     return fmt::format("{{\"strategy\":{},\"title\":{},\"total\":{},\"from\":{},\"until\":{},\n"
                        "\"lanes\":[{}]{}{}}}",
-                       jsonText(toString(timeline.code.strategy)),
-                       jsonText(titleOf(report, number)), timeline.result.total, timeline.shownFrom,
+                       jsonText(timeline.name()), jsonText(titleOf(report, number)),
+                       timeline.result.total, timeline.shownFrom,
                        std::min(timeline.shownUntil, timeline.result.total), lanes, path,
                        ops.json());
   }

@@ -226,8 +226,8 @@ private:
 
   std::string panel(size_t timeline) const {
     const Timeline &line = report.timelines[timeline];
-    std::string text = fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n",
-                                   escape(toString(line.code.strategy)));
+    std::string text =
+        fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n", escape(line.name()));
     text += textAt(8, panelTops[timeline] + 17, "strategy", titleOf(report, timeline));
     uint32_t bottom = 0;
     for (const Place &place : places) {

@@ -21,6 +21,10 @@ static std::vector<LoopId> loopsAround(const std::vector<Op> &ops) {
   return around;
 }
 
+std::string Timeline::name() const {
+  return std::string(toString(code.strategy)) + (measuredOn.empty() ? "" : " on " + measuredOn);
+}
+
 TimelineRecorder::TimelineRecorder(const Kernel &kernel, const Code &code, Window window)
     : kernel(kernel), code(code), window(window), tracks(kernel.engines.size()),
       inFlight(kernel.queues.size()) {

@@ -288,6 +288,9 @@ void CompileCommand::declareOn(CLI::App &command) {
             "(docs/guide/Programs.md); llvm is what 'tally run' compiles "
             "(docs/guide/Threads.md)",
             oneOf("program", "programs", {"c++", "llvm"})},
+           {"--calls", program.calls,
+            "an instruction without 'computes' is a call of your function of its name, and the "
+            "file is for including: it has run() instead of main() (docs/guide/Pipeline.md)"},
            {"--locations", json.locations,
             "in JSON, say of each statement of the kernel where it comes from"},
            {"--compact", json.compact,
@@ -302,7 +305,8 @@ void CompileCommand::declareOn(CLI::App &command) {
   goesWith(command, {"--expand-barriers"}, "--listing");
   declareProgramOptions(command, program);
   goesNotWith(command, {"--format"}, "--emit");
-  goesWith(command, {"--first-count", "--pauses"}, "--emit");
+  goesWith(command, {"--first-count", "--pauses", "--queue-threads"}, "--emit");
+  refuseIf(command, {"--calls"}, "without '--emit=c++'", [this] { return emit != "c++"; });
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });

@@ -15,7 +15,10 @@ inline void declareProgramOptions(CLI::App &command, ProgramOptions &options) {
             "to it",
             integerIn(0, UINT32_MAX), told},
            {"--pauses", options.pauses,
-            "threads pause at random before instructions, so that missing waits show soon"}});
+            "threads pause at random before instructions, so that missing waits show soon"},
+           {"--queue-threads", options.queueThreads,
+            "the first queue of an engine has a thread, too: as on a machine, an engine goes on "
+            "while it works"}});
 }
 
 } // namespace tally::tool

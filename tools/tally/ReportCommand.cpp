@@ -11,6 +11,8 @@
 
 #include "tally/Compile/Compile.h"
 #include "tally/Report/Report.h"
+#include "tally/Sim/Recording.h"
+#include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +27,7 @@ struct ReportCommand {
   TimeOptions time; ///< with the strategy of the run at hand
   std::vector<std::string> strategies;
   std::string from, until;
+  std::vector<std::string> measured; ///< files with traces of runs on threads
   size_t maxPieces = 1'000'000;
   std::string format = "html";
   std::string output = "-";
@@ -37,6 +40,10 @@ private:
   void refuseStrategies() const;
   std::vector<std::string> strategiesFor(const LoadedKernel &loaded, Session &session,
                                          std::vector<std::string> &leftOut) const;
+  std::optional<std::vector<Subject>>
+  subjectOf(const LoadedKernel &loaded, const std::string &strategy, Session &session) const;
+  Timeline measuredTimeline(const std::string &path, const LoadedKernel &loaded,
+                            Session &session) const;
   std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
                                                  std::vector<std::string> &leftOut) const;
   Exit finish(const Report &report) const;
@@ -128,6 +135,51 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
   return chosen;
 }
 
+/// The code of a strategy.
+std::optional<std::vector<Subject>> ReportCommand::subjectOf(const LoadedKernel &loaded,
+                                                             const std::string &strategy,
+                                                             Session &session) const {
+  CheckOptions options = time.subject;
+  options.common.strategy = strategy;
+  options.common.strategyGiven = true;
+  if (strategy != toString(Strategy::Manual)) {
+    options.common.code.clear();
+  }
+  return timedSubjects({loaded}, options, session);
+}
+
+/// A run on threads, of the code that is made here once more.
+Timeline ReportCommand::measuredTimeline(const std::string &path, const LoadedKernel &loaded,
+                                         Session &session) const {
+  FileText text = readFile(path, traceInput);
+  if (!text.problem.empty()) {
+    fail(fmt::format("cannot read the trace '{}': {}", path, text.problem), path);
+  }
+  std::optional<TraceFacts> facts = readTraceFacts(text.text);
+  if (!facts) {
+    fail(fmt::format("'{}' is not a trace of tally", path), path);
+  }
+  const Kernel &kernel = loaded.kernel;
+  std::string_view kernelName = kernel.text(kernel.name), machine = session.machine().name;
+  if (facts->kernel != kernelName || facts->machine != machine) {
+    fail(fmt::format("'{}' is of kernel '{}' and code for machine '{}', and this page of '{}' and "
+                     "'{}'",
+                     path, facts->kernel, facts->machine, kernelName, machine),
+         path);
+  }
+  const std::vector<Subject> subjects = orEnd(subjectOf(loaded, facts->strategy, session));
+  const Code &code = subjects.front().code;
+  std::string problem;
+  std::optional<Recording> recording = readTrace(text.text, kernel, code, problem);
+  if (!recording) {
+    fail(fmt::format("'{}' cannot be shown: {}", path, problem), path);
+  }
+  TimelineRecorder recorder(kernel, code, window);
+  Timeline timeline = recorder.finish(replay(kernel, code, *recording, recorder));
+  timeline.measuredOn = facts->measuredOn;
+  return timeline;
+}
+
 /// The code of each strategy. All that is not possible is reported.
 std::optional<std::vector<Subject>>
 ReportCommand::subjectsOf(const LoadedKernel &loaded, Session &session,
@@ -135,13 +187,7 @@ ReportCommand::subjectsOf(const LoadedKernel &loaded, Session &session,
   std::vector<Subject> subjects;
   bool all = true;
   for (const std::string &strategy : strategiesFor(loaded, session, leftOut)) {
-    CheckOptions options = time.subject;
-    options.common.strategy = strategy;
-    options.common.strategyGiven = true;
-    if (strategy != toString(Strategy::Manual)) {
-      options.common.code.clear();
-    }
-    std::optional<std::vector<Subject>> one = timedSubjects({loaded}, options, session);
+    std::optional<std::vector<Subject>> one = subjectOf(loaded, strategy, session);
     all &= one.has_value();
     if (one) {
       subjects.push_back(std::move(one->front()));
@@ -233,6 +279,9 @@ int ReportCommand::run() {
     report.timelines.push_back(recorder.finish(simulate(one.kernel, one.code, session.machine(),
                                                         *timing, *costs, bound.bindings, options)));
   }
+  for (const std::string &path : measured) {
+    report.timelines.push_back(measuredTimeline(path, loaded, session));
+  }
   if (format != "svg") {
     report.bounds =
         boundsOf(report.kernel(), session.machine(), *timing, *costs, bound.bindings, time);
@@ -246,6 +295,8 @@ constexpr const char *examples = R"(Examples:
   tally report k.mlir --sync=barrier,per-engine,ideal -o k.html
   tally kernels emit adamw --manual | tally report - --machine=trn2 -o adamw.html
   tally report k.mlir --from=40us --until=60us -o k.html   begin with a part of the runs
+  tally run k.mlir --timeline=t.json && tally report k.mlir --timeline=t.json -o k.html
+                                                       and, together with what is simulated, a run on threads
   tally report k.mlir --format=svg -o k.svg            the picture alone
 
 The page only needs a browser: no network, no other file. It shows whole runs; what it holds only as
@@ -264,15 +315,18 @@ void ReportCommand::declareOn(CLI::App &command) {
                         fmt::join(allWords<Strategy>(), ", ")),
             withCommas, writtenAs("STRATEGY"), suggesting(allWords<Strategy>())}});
   time.add(command);
-  declare(command,
-          {{"--from", from, "where the picture begins: 12.5us", writtenAs("TIME")},
-           {"--until", until, "where it ends, at the latest", writtenAs("TIME")},
-           {"--max-pieces", maxPieces,
-            "the most pieces of all timelines that the page holds one by one; of what comes "
-            "after them, it holds sums",
-            integerIn(100, 10'000'000)},
-           formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
-           {"-o,--output", output, "where it goes; - is stdout", file}});
+  declare(
+      command,
+      {{"--from", from, "where the picture begins: 12.5us", writtenAs("TIME")},
+       {"--until", until, "where it ends, at the latest", writtenAs("TIME")},
+       {"--timeline", measured,
+        "show runs on threads, too, as 'tally run --timeline' has written them", withCommas, file},
+       {"--max-pieces", maxPieces,
+        "the most pieces of all timelines that the page holds one by one; of what comes "
+        "after them, it holds sums",
+        integerIn(100, 10'000'000)},
+       formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
+       {"-o,--output", output, "where it goes; - is stdout", file}});
 }
 
 } // namespace

@@ -20,7 +20,9 @@
 #include "tally/Data/Effects.h"
 #include "tally/Data/Npy.h"
 #include "tally/Native/ThreadProgram.h"
+#include "tally/Sim/Trace.h"
 #include "tally/Support/Counted.h"
+#include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
 
@@ -38,6 +40,7 @@ struct RunCommand {
   uint64_t repeat = 5;
   bool oversubscribe = false;
   ProgramOptions program;
+  std::string timeline; ///< a file; empty: none
   std::string format = "text";
 
   void declareOn(CLI::App &command);
@@ -128,6 +131,7 @@ struct Contender {
   const Code &code;
   std::unique_ptr<ThreadProgram> program;
   std::vector<uint64_t> times = {}; ///< in nanoseconds
+  Recording shortest = {};          ///< of the shortest run, if runs are recorded
 
   uint64_t median() const {
     std::vector<uint64_t> sorted = times;
@@ -183,6 +187,20 @@ public:
     Memory memory = expected;
     contenders[0].program->readInto(memory);
     return memory;
+  }
+
+  /// For a trace viewer and `tally report`: of the code, its least disturbed run.
+  void writeTimeline(const std::string &path) const {
+    WholeFile file(path);
+    Json facts = valuesJson(bound);
+    facts["measured_on"] = command.target;
+    facts["command"] = commandOf(session, bound);
+    TraceWriter writer(file.stream(), kernel, code, UINT64_MAX, membersText(facts));
+    writer.finish(replay(kernel, code, contenders[0].shortest, writer));
+    std::string problem = file.commit();
+    if (!problem.empty()) {
+      fail(fmt::format("cannot write '{}': {}", path, problem), path);
+    }
   }
 
   std::string threadsText() const {
@@ -269,7 +287,11 @@ private:
     case ThreadRun::Outcome::Finished:
       break;
     }
-    contender.times.push_back(static_cast<uint64_t>(run.time.count()));
+    auto time = static_cast<uint64_t>(run.time.count());
+    if (contender.times.empty() || time < std::ranges::min(contender.times)) {
+      contender.shortest = std::move(run.recording);
+    }
+    contender.times.push_back(time);
     return compare(contender, output);
   }
 
@@ -327,6 +349,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 int RunCommand::run() {
+  program.records = !timeline.empty();
+  if (std::string problem = timeline.empty() ? "" : WholeFile::whyNot(timeline); !problem.empty()) {
+    fail(fmt::format("cannot write '{}': {}", timeline, problem), timeline);
+  }
   Session session(subject.common);
   std::vector<Subject> subjects = orEnd(makeSubjects(session.load(), subject, session));
   if (subjects.size() != 1) {
@@ -352,6 +378,9 @@ int RunCommand::run() {
     if (status == Exit::Yes) {
       output.addTable("times", "\n", contest.times());
       output.text += "  all of memory is as after the sequential run\n";
+      if (!timeline.empty()) {
+        contest.writeTimeline(timeline);
+      }
       if (!outputs.empty()) {
         writeBuffers(one.kernel, contest.result(), outputs);
       }
@@ -383,6 +412,10 @@ void RunCommand::declareOn(CLI::App &command) {
             integerIn(1, 1'000'000)},
            {"--oversubscribe", oversubscribe,
             "run more threads than there are cores; times then mean little"},
+           {"--timeline", timeline,
+            "write what threads did in the shortest run, and when: for ui.perfetto.dev, and for "
+            "'tally report --timeline'",
+            onlyFile()},
            formatOption(format)});
   declareProgramOptions(command, program);
   subject.refuseIdleStrategy(command);
@@ -391,6 +424,7 @@ void RunCommand::declareOn(CLI::App &command) {
 constexpr const char *examples = R"(Examples:
   tally run k.mlir --inputs=in --outputs=out     NumPy arrays in, NumPy arrays out
   tally run k.mlir --trips=A=64 --repeat=100     how long it takes, beside barriers
+  tally run k.mlir --timeline=t.json             what each thread did, and when
   tally run k.mlir --machine=trn2                with the waits that code for trn2 has
   tally run k.mlir code.mlir --oversubscribe     code written by hand, on fewer cores than threads
 

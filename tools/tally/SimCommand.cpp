@@ -164,11 +164,7 @@ private:
     facts.update(valuesJson(bound));
     facts["seed"] = command.time.seed;
     facts["command"] = commandOf(session, bound);
-    std::string members;
-    for (const auto &[name, value] : facts.items()) {
-      members += fmt::format(",{}:{}", dump(name, -1), dump(value, -1));
-    }
-    return members;
+    return membersText(facts);
   }
 
   void finishTrace(WholeFile &file, TraceWriter &writer, const SimResult &result) const {

@@ -37,7 +37,7 @@ std::string onTrn2(std::string_view engine, std::string_view operation) {
 
 /// Every machine but `generic` says what things cost, and each cost is a formula that has a value.
 TEST(TimingTest, machinesAreComplete) {
-  for (std::string_view name : {"trn1", "trn2", "free-control", "teaching"}) {
+  for (std::string_view name : {"trn1", "trn2", "free-control", "teaching", "threads"}) {
     Machine machine = load(name);
     EXPECT_EQ(machine.name, name);
     for (const Parameter &parameter : machine.parameters) {
@@ -200,7 +200,7 @@ TEST(TimingTest, setsParameters) {
 
 /// What the trn machines do not read, they do not hold as a parameter: a set value has an effect.
 TEST(TimingTest, everyParameterIsRead) {
-  for (std::string_view name : {"trn1", "trn2", "free-control", "teaching"}) {
+  for (std::string_view name : {"trn1", "trn2", "free-control", "teaching", "threads"}) {
     for (const Parameter &parameter : load(name).parameters) {
       std::string_view prefix =
           std::string_view(parameter.name).substr(0, parameter.name.find('.'));

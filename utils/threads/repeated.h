@@ -62,6 +62,10 @@ public:
     set(idle, 0);
     set(draws, run * 0x9e3779b97f4a7c15 + 1);
     set(rarity, uint64_t(1) << draw(4)); // from turns at each pause to turns now and then
+    set(isOrdered, draw(2));
+    for (size_t i = 0; i < mostThreads; ++i) {
+      set(ranks[i], draw(1 << 20));
+    }
     give(pick(get(alive)));
   }
 
@@ -74,6 +78,9 @@ public:
   /// Perhaps another one goes on.
   void pause() {
     set(idle, 0);
+    if (get(isOrdered) != 0 && draw(16) == 0) {
+      set(ranks[self], draw(1 << 20) << 20); // from now on, one of the last
+    }
     if (draw(get(rarity)) == 0) {
       handOver(pick(get(alive)));
     }
@@ -114,7 +121,18 @@ private:
     return (get(draws) >> 33) % below;
   }
 
+  /// At random; or, in half of the runs, the first in an order that was drawn: then one thread runs ahead as far as it can, while
+  /// another one is late.
   size_t pick(uint64_t threads) {
+    if (get(isOrdered) != 0) {
+      size_t first = static_cast<size_t>(std::countr_zero(threads));
+      for (size_t i = first; i < mostThreads; ++i) {
+        if ((threads & bit(i)) != 0 && get(ranks[i]) < get(ranks[first])) {
+          first = i;
+        }
+      }
+      return first;
+    }
     uint64_t left = draw(static_cast<uint64_t>(std::popcount(threads)));
     for (; left != 0; --left) {
       threads &= threads - 1;
@@ -132,7 +150,8 @@ private:
     }
   }
 
-  Number alive{0}, idle{0}, draws{0}, rarity{1};
+  Number alive{0}, idle{0}, draws{0}, rarity{1}, isOrdered{0};
+  Number ranks[mostThreads];
   Word words[mostThreads];
   static inline thread_local size_t self = 0;
 };

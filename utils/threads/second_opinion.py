@@ -10,7 +10,8 @@ code in one function. It runs up to --runs times, until ThreadSanitizer reports 
 or no thread can go on. Threads take turns, in another order in each run (repeated.h).
 
 Right code is run as often, and must never be reported. Nor must mutants in which the check sees nothing wrong: a wait can be
-one that others imply. Those on which it cannot decide are not called wrong; all of them that are seen are listed.
+one that others imply. Nor is it an error if nothing is seen where threads keep the order by themselves: dependences between runs that
+share no element, and between instructions of one queue. Those on which it cannot decide are not called wrong; all of them that are seen are listed.
 
 Prints a table, and each mutant about which the two differ. Exit status: 0 right code is not reported, and at least 90 % of the
 mutants that the check calls wrong are seen; 1 otherwise; 2 it was not possible.
@@ -75,7 +76,7 @@ class NoWait(Mistake):
             at(code, self.path)["wait"] = None
 
     def line(self, match):
-        return ""
+        return PAUSE
 
 
 class LowThreshold(Mistake):
@@ -88,7 +89,7 @@ class LowThreshold(Mistake):
 
     def line(self, match):
         counter, threshold, rest = match.groups()
-        return f"{counter}.wait(tally::subtractToZero({threshold}, 1){rest});"
+        return f"{counter}.wait(tally::subtractToZero({threshold}, 1){rest}); {PAUSE}"
 
 
 def mistakes_in(code):
@@ -114,6 +115,8 @@ def lower(code, path):
         {"op": "alu", "operation": "sub", "dst": new["register"], "a": threshold, "b": new}]
     wait["threshold"] = new
 
+
+PAUSE = "tally::pause();"  # where the mistake is, so that others may go on
 
 KINDS = (NoWait.kind, LowThreshold.kind)
 
@@ -148,6 +151,7 @@ class Subject:
         if compiled.returncode != 0:
             return False
         self.code = json.loads(code.read_text(encoding="utf-8"))
+        self.queues = dict(queues_of(self.code["kernel"]["body"]))
         if self.name not in CATALOGUE:
             self.draw_run()
         simulated = run([self.tally, "sim", code, *self.machine, *self.trips, f"--inputs={self.inputs}",
@@ -167,7 +171,7 @@ class Subject:
 
     def program(self):
         return run([self.tally, "compile", self.work / "code.json", *self.machine, "--sync=manual", "--emit=c++", "--pauses",
-                    "--quiet"]).stdout
+                    "--queue-threads", "--quiet"]).stdout
 
 
 class Mutant:
@@ -184,8 +188,17 @@ class Mutant:
         result = run([self.subject.tally, "check", self.file, *self.subject.machine, *self.subject.trips, "--race", "--quiet"],
                      allowed=(0, 1, 2))
         self.says = {0: "right", 1: "wrong", 2: "open"}[result.returncode]
-        first = [line for line in result.stdout.splitlines() + result.stderr.splitlines() if "error: " in line]
-        self.reason = first[0].split("error: ", 1)[1] if first else ""
+        reasons = [line.split("error: ", 1)[1] for line in result.stdout.splitlines() + result.stderr.splitlines() if "error: " in line]
+        self.reason = reasons[0] if reasons else ""
+        if self.says == "wrong" and reasons and all(map(self.is_kept_by_threads, reasons)):
+            self.says = "kept"
+
+    def is_kept_by_threads(self, reason):
+        """Whether threads cannot show it: a dependence asks for an order where no element is shared, or a queue's thread has finished
+        an instruction before it begins the next, which a machine may not."""
+        race = re.match(r"race: nothing makes '([^']*)'.* wait for '([^']*)'", reason)
+        queues = self.subject.queues
+        return reason.startswith("unordered: ") or race is not None and queues[race.group(1)] == queues[race.group(2)]
 
     def change(self, functions):
         """The function of its engine in C++, with the mistake."""
@@ -193,12 +206,20 @@ class Mutant:
         waits = [match for match in WAIT.finditer(functions[engine])]
         match = waits[self.mistake.place]
         new = self.mistake.line(match)
-        self.where = f"{match.group(0)} {'becomes ' + new if new else 'is not there'}"
+        self.where = f"{match.group(0)} {'is not there' if new == PAUSE else 'becomes ' + new}"
         return functions[engine][:match.start()] + new + functions[engine][match.end():]
 
     def describe(self):
         engine = self.subject.code["kernel"]["engines"][self.mistake.engine]["name"]
         return f"{self.subject.name}, {self.subject.strategy}: {self.kind} on '{engine}' ({self.where})"
+
+
+def queues_of(statements):
+    for statement in statements:
+        if "instr" in statement:
+            yield statement["instr"], statement["queue"]
+        for inner in ("body", "then", "else"):
+            yield from queues_of(statement.get(inner, ()))
 
 
 def few_trips(statements):
@@ -371,7 +392,7 @@ class Report:
         for kind in (*KINDS, None):
             row = [self.total("wrong", SEEN[seen], kind) for seen in SEEN]
             lines.append(f"{kind or 'all':<20}{self.total('wrong', kind=kind):>14}" + "".join(f"{n:>18}" for n in row) +
-                         f"{self.total('right', kind=kind) + self.total('open', kind=kind):>18}")
+                         f"{sum(self.total(says, kind=kind) for says in ('right', 'open', 'kept')):>18}")
         soon = sorted(row["runs"] for row in self.rows if row["check"] == "wrong" and row["seen"] != "nothing")
         if soon:
             lines.append(f"seen in the first run: {soon.count(1)}; half of them by run {soon[len(soon) // 2]}, the last in run {soon[-1]}")

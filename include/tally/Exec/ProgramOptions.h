@@ -12,6 +12,13 @@ struct ProgramOptions {
   uint32_t firstCount = 0;
   /// Threads pause at random before they execute an instruction: waits that are missing show soon.
   bool pauses = false;
+  /// Each queue has a thread, so that an engine goes on while its first queue works, too.
+  bool queueThreads = false;
+  /// Threads keep what they did, and when; only where the program runs in this process.
+  bool records = false;
+  /// An instruction without `computes` is a call of a function that the user writes; the file is
+  /// there to be included, and has run() instead of main(). In C++ only.
+  bool calls = false;
 };
 
 } // namespace tally

@@ -17,6 +17,7 @@
 #include "tally/Data/Memory.h"
 #include "tally/Exec/ProgramOptions.h"
 #include "tally/Model/Bindings.h"
+#include "tally/Sim/Recording.h"
 #include "tally/Support/Stop.h"
 
 #include <chrono>
@@ -45,6 +46,7 @@ struct ThreadRun {
   std::chrono::nanoseconds time{}; ///< from the moment when all threads may begin to the last end
   std::vector<StuckThread> stuck;
   std::string reason;                ///< Failed
+  Recording recording;               ///< if the program records
   IdVector<SemaId, uint32_t> counts; ///< what each semaphore is at the end
 };
 

@@ -61,6 +61,7 @@ struct WaitSum {
 struct Timeline {
   const Kernel *kernel = nullptr; ///< whose dependences the code's reasons number; outlives this
   Code code;
+  std::string measuredOn = {}; ///< "threads"; empty: it is simulated
   SimResult result;
   std::vector<Lane> lanes; ///< by engine: its sequencer, then its queues
   std::vector<Release> releases;
@@ -70,6 +71,9 @@ struct Timeline {
   Overview pathOverview;
   Tick shownFrom = 0;  ///< pieces that end before are not held ...
   Tick shownUntil = 0; ///< nor those that start later
+
+  /// Of what the run is: its strategy, and where it was measured.
+  std::string name() const;
 
   /// Whether all pieces of the run are there.
   bool isWhole() const { return shownFrom == 0 && shownUntil >= result.total; }

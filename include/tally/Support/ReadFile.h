@@ -28,6 +28,9 @@ inline constexpr InputKind machineInput{"a machine description", size_t(16) << 2
 inline constexpr InputKind scheduleInput{"a schedule", size_t(16) << 20,
                                          "a run with fewer trips has a shorter one"};
 
+inline constexpr InputKind traceInput{"a trace", size_t(1) << 30,
+                                      "a run with fewer trips has a shorter one"};
+
 struct FileText {
   std::string text;
   std::string problem; ///< why it cannot be read; empty: `text` is all of it

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 RUN_OPTIONS = ("--trips", "--guards")
-EMIT_OPTIONS = ("--first-count", "--pauses")  # which are none of the simulator's
+EMIT_OPTIONS = ("--first-count", "--pauses", "--queue-threads")  # which are none of the simulator's
 START = "\nnamespace kernel {\n"
 END = "} // namespace kernel\n"
 

@@ -21,7 +21,7 @@ def run(command):
     return result.stdout
 
 
-RUN_OPTIONS = ("--first-count", "--pauses")  # which are none of the simulator's
+RUN_OPTIONS = ("--first-count", "--pauses", "--queue-threads")  # which are none of the simulator's
 simulated = {}  # by kernel, inputs and trips: all strategies compute the same
 
 
