@@ -61,6 +61,17 @@ class CommandTest(unittest.TestCase):
         _, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")
         self.assertEqual(err, "")
 
+    def test_progress_after_the_kernel(self):
+        """While the kernel is written, none of its lines is named, nor one of the program that was started."""
+        (self.folder / "launch.py").write_text("import sys\nimport tally.nki.command as command\ncommand._EVERY = 0.001\n"
+                                               "sys.exit(command.main(sys.argv[1:]))\n", encoding="utf-8")
+        done = subprocess.run([sys.executable, self.folder / "launch.py", KERNELS / "second.py", "scale", "--arg", "x=f32[1024,512]",
+                               f"--inputs={self.folder / 'in'}", "-o", self.folder / "k.json"], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(KERNELS.parents[1])}, check=True)
+        told = [line for line in done.stderr.splitlines() if line.startswith("... ")]
+        self.assertGreater(len(told), 1)
+        self.assertNotIn("launch.py", done.stderr)
+
     def test_no_operation(self):
         """What works without an operation is refused, with its line, also in an expression."""
         path = self.folder / "silent.py"

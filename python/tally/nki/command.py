@@ -24,7 +24,7 @@ from . import compare
 from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
-from .places import here, is_users
+from .places import is_users, place_of, user_frame
 from .refusal import Refusal, shown_path
 from .trace import Raised, Tensor, trace_file
 from .tree import Limits
@@ -295,7 +295,8 @@ class _Progress:
     def _look(self, _, frame):
         if self.recorder is None:
             return
-        place = here()
+        inner = user_frame()
+        place = place_of(inner) if inner is not None and inner.f_back is not None else None  # the outermost one is the program's
         if not self.quiet:
             self._tell(place)
         if self.recorder.operations != self.operations:
