@@ -56,6 +56,10 @@ class ConsoleTest(Folder):
         self.assertIsNone(self.problem("$ printf 'one\\n\\nagain: tally x\\n'\none\n\nagain: tally x"))
         self.assertIn("other output", self.problem("$ printf 'one\\n\\nagain: tally x\\n'\none\n\nagain: tally y"))
 
+    def test_progress_is_left_out(self):
+        self.assertIsNone(self.problem("$ printf '... 242 operations after 5 s, at k.py:3:1\\none\\n'\none"))
+        self.assertIn("other output", self.problem("$ printf '... 242 operations\\none\\n'\none"))
+
 
 class LinkTest(Folder):
     def test_links_lead_to_files_and_headings(self):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,13 +48,40 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
 
     def test_progress(self):
-        """After each 5 seconds, how many operations there were so far."""
+        """Every few seconds, how many operations there were so far, and where the kernel is."""
         path = self.folder / "many.py"
-        path.write_text("import nki\nimport nki.isa as nisa\n@nki.jit\ndef k(x):\n    for _ in range(3000):\n"
+        path.write_text("import nki\nimport nki.isa as nisa\n@nki.jit\ndef k(x):\n    for i in range(3000):\n"
                         "        nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")
-        with mock.patch("tally.nki.command.time.monotonic", side_effect=[0, 4, 6, 9]):
+        with mock.patch("tally.nki.command._EVERY", 0.02):
             status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")
-        self.assertEqual((status, [line for line in err.splitlines() if "..." in line]), (0, ["... 2000 operations after 6 s"]))
+        self.assertEqual(status, 0, err)
+        told = [line for line in err.splitlines() if line.startswith("...") and "iteration" in line]
+        self.assertGreater(len(told), 1, err)
+        self.assertRegex(told[-1], r"^\.\.\. \d+ operations after \d+ s, at .*many\.py:[56]:\d+, in iteration \d+ of 'i'$")
+        _, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")
+        self.assertEqual(err, "")
+
+    def test_progress_after_the_kernel(self):
+        """While the kernel is written, none of its lines is named, nor one of the program that was started."""
+        (self.folder / "launch.py").write_text("import sys\nimport tally.nki.command as command\ncommand._EVERY = 0.001\n"
+                                               "sys.exit(command.main(sys.argv[1:]))\n", encoding="utf-8")
+        done = subprocess.run([sys.executable, self.folder / "launch.py", KERNELS / "second.py", "scale", "--arg", "x=f32[1024,512]",
+                               f"--inputs={self.folder / 'in'}", "-o", self.folder / "k.json"], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(KERNELS.parents[1])}, check=True)
+        told = [line for line in done.stderr.splitlines() if line.startswith("... ")]
+        self.assertGreater(len(told), 1)
+        self.assertNotIn("launch.py", done.stderr)
+
+    def test_no_operation(self):
+        """What works without an operation is refused, with its line, also in an expression."""
+        path = self.folder / "silent.py"
+        path.write_text("import nki\n@nki.jit\ndef k(x):\n    n = 1\n    return sum(n for _ in iter(int, n))\n", encoding="utf-8")
+        before = signal.getsignal(signal.SIGALRM)
+        with mock.patch("tally.nki.command._EVERY", 0.05), mock.patch("tally.nki.command._PATIENCE", 0.2):
+            status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")
+        self.assertEqual(status, 2)
+        self.assertRegex(err, r"silent\.py:5:\d+: error: the kernel has worked for 0.2 s without an operation; does it end\?\n")
+        self.assertEqual((signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)), (before, (0.0, 0.0)))
 
     def test_compare(self):
         """Results in types that NumPy has not: the simulator writes their bits, and NumPy's are numbers."""

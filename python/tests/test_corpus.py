@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from tally.nki.command import main
-from tally.nki.corpus import measure, page
+from tally.nki.corpus import command, measure, page
 
 from .support import machine, tally_program
 
@@ -116,7 +117,7 @@ class CorpusTest(unittest.TestCase):
         self.assertIn("<b>halves</b>", (self.folder / "out/corpus.html").read_text(encoding="utf-8"))
 
     def test_not_traced(self):
-        for name, kind, place in [("unknown", "refused", "kernels/second.py:73"), ("hangs", "time limit", None),
+        for name, kind, place in [("unknown", "refused", "kernels/second.py:73"), ("hangs", "time limit", "kernels/second.py:80"),
                                   ("huge", "too large", "kernels/second.py:91"),
                                   ("lonely", "no arguments", None), ("cut_off", "broken", "kernels/broken.py:6")]:
             row = self.rows[name]
@@ -182,10 +183,11 @@ class CorpusTest(unittest.TestCase):
             self.assertEqual(self.rows[name]["reference"]["state"], "agrees", name)
 
     def test_broken_reference(self):
-        """What a reference raises when it is asked for is told."""
+        """What a reference raises when it is asked for is told; so is what it needs and is not installed, as a table that
+        its file makes while it is loaded."""
         found = self.rows["with_a_broken_reference"]["reference"]
         self.assertEqual(found["state"], "not compared")
-        self.assertIn("its reference does not run: AttributeError", found["reason"])
+        self.assertRegex(found["reason"], "its reference does not run: .*test_calls.py.*'nosuchmodule.table' is called")
 
     def test_too_large(self):
         """A call takes too much; larger ones are not tried."""
@@ -289,6 +291,24 @@ class CorpusTest(unittest.TestCase):
         walk.terminate()
         self.assertIn("interrupted; the same command goes on", walk.communicate(timeout=30)[1])
         self.assertEqual((walk.returncode, list(_processes_of(order))), (2, []))
+
+    def test_ended_at_the_start(self):
+        """A process that is just being started is ended, too: the walk is interrupted once it has it."""
+        started = False
+        with self.assertRaises(KeyboardInterrupt), command._ended_as_by_hand(), command._interrupted_later():
+            signal.raise_signal(signal.SIGTERM)
+            started = True
+        self.assertTrue(started)
+
+    def test_no_time_for_all_calls(self):
+        """A driver whose time is over has perhaps more calls, and says so."""
+        order = json.loads((self.folder / "out/drivers/tests-test_second/order.json").read_text(encoding="utf-8"))
+        path, answer = self.folder / "hurried.json", self.folder / "calls.json"
+        path.write_text(json.dumps({**order, "seconds": 0, "answer": str(answer)}), encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "tally.nki.corpus.child", path], env={**os.environ, "PYTHONPATH": str(CHECKOUT.parents[1])},
+                       check=True, capture_output=True)
+        found = json.loads(answer.read_text(encoding="utf-8"))
+        self.assertEqual((len(found["calls"]), found["problem"]["text"]), (1, "its tests take more than 0 s"))
 
     def test_options_and_program(self):
         """Other options, or another tally, are another question."""

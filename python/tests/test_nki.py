@@ -1088,6 +1088,8 @@ class RefusalTest(unittest.TestCase):
 
     def test_absent(self):
         self.refused("'nosuchmodule' is not installed", line="nosuchmodule.compute", kernel="absent")
+        # What the file makes of it while it is loaded is refused where it is used; all other kernels of the file are traced.
+        self.refused("'nosuchmodule.table.to' is called", line="TABLE + 1", kernel="absent_table")
 
     def test_device(self):
         """What the device cannot do."""

@@ -6,12 +6,15 @@ kernel and 2 if there is none.
 
 import argparse
 import ast
+import contextlib
 import errno
 import glob
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import time
 import traceback
 
@@ -21,6 +24,7 @@ from . import compare
 from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
+from .places import is_users, place_of, user_frame
 from .refusal import Refusal, shown_path
 from .trace import Raised, Tensor, trace_file
 from .tree import Limits
@@ -126,9 +130,11 @@ def _run(options):
     arguments = dict(argument(text, random) for text in options.arg)
     _check_outputs(options)
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
-    traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
-                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
-                        progress=None if options.quiet else _progress())
+    progress = _Progress(options.quiet)
+    with progress.looking():
+        traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
+                            grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
+                            progress=progress)
     text = as_text(traced.document)
     if options.output:
         _write(options.output, text)
@@ -259,17 +265,52 @@ def _array(text, value):
     return Tensor(array, element)
 
 
-def _progress():
-    start = last = time.monotonic()
+_EVERY = 5  # seconds between two lines of progress
+_PATIENCE = 60  # seconds of the process without an operation
 
-    def tell(operations):
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= 5:
-            last = now
-            print(f"... {operations} operations after {now - start:.0f} s", file=sys.stderr)
 
-    return tell
+class _Progress:
+    """Every few seconds: how far the trace is, and where. A kernel that does nothing on the device for a minute is refused."""
+
+    def __init__(self, quiet):
+        self.quiet, self.recorder, self.start = quiet, None, time.monotonic()
+        self.operations, self.worked = 0, time.process_time()
+
+    def __call__(self, recorder):
+        self.recorder = recorder
+
+    @contextlib.contextmanager
+    def looking(self):
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main thread may be asked
+            return
+        before = signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, _EVERY, _EVERY)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def _look(self, _, frame):
+        if self.recorder is None:
+            return
+        inner = user_frame()
+        place = place_of(inner) if inner is not None and inner.f_back is not None else None  # the outermost one is the program's
+        if not self.quiet:
+            self._tell(place)
+        if self.recorder.operations != self.operations:
+            self.operations, self.worked = self.recorder.operations, time.process_time()
+        elif time.process_time() - self.worked > _PATIENCE and is_users(frame):
+            raise Refusal(f"the kernel has worked for {_PATIENCE} s without an operation; does it end?", place)
+
+    def _tell(self, place):
+        recorder = self.recorder
+        where = f", at {place}" if place is not None else ""
+        if recorder.loops:
+            where += f", in iteration {recorder.loops[0].index + 1} of '{recorder.loops[0].name}'"
+        with contextlib.suppress(RuntimeError):  # the kernel itself is printing
+            print(f"... {recorder.operations} operations after {time.monotonic() - self.start:.0f} s{where}", file=sys.stderr)
 
 
 def _shown(refusal):

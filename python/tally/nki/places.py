@@ -22,6 +22,11 @@ def _ours(code):
     return known[1]
 
 
+def is_users(frame):
+    """Whether the frame is neither ours nor NumPy's."""
+    return not _ours(frame.f_code)
+
+
 def user_frame():
     """The innermost frame of the user's files, or None."""
     frame = sys._getframe(1)

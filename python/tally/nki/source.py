@@ -31,6 +31,7 @@ import warnings
 
 import numpy as np
 
+from .places import here, user_frame
 from .refusal import Place, Refusal
 
 _FOR, _WHILE, _TURN = "__tally_for__", "__tally_while__", "__tally_turn__"
@@ -163,10 +164,19 @@ class _AbsentThing:
     def __init__(self, name):
         self._name = name
 
+    def __repr__(self):
+        return self._name
+
+    def __eq__(self, other):  # two files may compare what they name
+        return type(other) is type(self) and other._name == self._name
+
+    def __hash__(self):
+        return hash(self._name)
+
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return _AbsentThing(f"{self._name}.{name}")
+        return type(self)(f"{self._name}.{name}")
 
     def __getitem__(self, _):
         return self
@@ -183,9 +193,21 @@ class _AbsentThing:
         # As a decorator it leaves its function alone.
         if len(args) == 1 and isinstance(args[0], (types.FunctionType, type)):
             return args[0]
-        from .places import here
-        raise Refusal(f"'{self._name}' is called, and '{self._name.split('.')[0]}' is not installed",
-                      here())
+        frame = user_frame()
+        if frame is not None and frame.f_code.co_name == "<module>":
+            return AbsentValue(self._name)
+        self.refuse()
+
+    def refuse(self, *_):
+        raise Refusal(f"'{self._name}' is called, and '{self._name.split('.')[0]}' is not installed", here())
+
+
+class AbsentValue(_AbsentThing):
+    """What a file sets while it is loaded, by a call of a module that is not installed: an error where it is used."""
+
+    __array__ = __bool__ = __float__ = __index__ = __int__ = __iter__ = __len__ = _AbsentThing.refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __matmul__ = __neg__ = _AbsentThing.refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _AbsentThing.refuse
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -112,7 +112,9 @@ class TooLarge(Refusal):
 
 class Recorder:
     def __init__(self, limits=Limits(), progress=None):
-        self.limits, self.progress = limits, progress
+        self.limits = limits
+        if progress is not None:
+            progress(self)
         self.heads, self._head_numbers = [], {}
         self.interner = rollup.Interner(self.heads)
         self.block, self.loops, self.copies = [], [], {}
@@ -137,8 +139,6 @@ class Recorder:
         if self.operations > self.limits.operations:
             raise TooLarge(f"the kernel ran more than {self.limits.operations} operations; trace it at a "
                           "smaller shape, or allow more with '--max-operations'", operation.place)
-        if self.progress is not None and self.operations % 1000 == 0:
-            self.progress(self.operations)
         if self.log is not None:
             self.log.append(operation)
         self.block.append(operation)

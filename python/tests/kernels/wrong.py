@@ -67,6 +67,14 @@ def absent(x):
     nosuchmodule.compute(x)
 
 
+TABLE = nosuchmodule.table([1, 2]).to("cpu")
+
+
+@nki.jit
+def absent_table(x):
+    return x[0:TABLE + 1]
+
+
 @nki.jit
 def condition(x):
     tile = nl.load(x)

@@ -2,14 +2,15 @@
 
   python -m tally.nki.corpus.child ORDER
 
-ORDER is a file of JSON, which says what to do, and where the answer goes. A trace is answered at its end, so
-there is none if a limit has ended the process. Calls are noted after each case.
+ORDER is a file of JSON, which says what to do, and where the answer goes. A trace is answered at its end; if its
+time is over, it says where it is. Calls are noted after each case.
 """
 
 import faulthandler
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -21,6 +22,7 @@ from ..command import save
 from ..document import as_text
 from ..loops import hooks
 from ..modules import offered
+from ..places import here
 from ..refusal import Refusal, shown_path
 from ..source import Finder, guarded
 from ..trace import Raised
@@ -42,8 +44,18 @@ def main(order):
     faulthandler.enable()
     if order["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (order["memory"] << 20,) * 2)
+    if order["do"] == "trace":
+        signal.signal(signal.SIGTERM, lambda *_: _tell_place(order))
     _answer(order, _noted(order) if order["do"] == "note" else _traced(order))
     return 0
+
+
+def _tell_place(order):
+    """Its time is over: where it is, is all that is said of a trace."""
+    place = here()
+    if place is not None:
+        _answer(order, {"place": _told(place, os.path.realpath(order["root"]))})
+    os._exit(1)
 
 
 def _answer(order, answer):
@@ -138,7 +150,8 @@ def _noted(order):
                            "kernels": [[os.path.relpath(file, place.root), name] for file, name in call.kernels]}
                           for call in place.watcher.calls]
                 calling[test] = calling.get(test, 0) + bool(place.watcher.calls)
-                if time.monotonic() > end:
+                if time.monotonic() > end:  # tests that may come are not known
+                    found = {"problem": {"kind": "time limit", "text": f"its tests take more than {order['seconds']:g} s"}}
                     break
                 _answer(order, {"calls": calls, "problems": problems, "files": place.files()})
         except (Exception, SystemExit) as error:  # the driver itself cannot be loaded
@@ -248,9 +261,7 @@ def _problem(error, root):
     kind = {TooLarge: "too large", Refusal: "refused", MemoryError: "memory limit"}.get(type(error), "raised")
     if isinstance(error, Refusal):
         kind = kind if kind != "raised" else "refused"
-        where = error.place
-        return {"kind": kind, "text": error.message,
-                **({"file": _below(where.file, root), "line": where.line} if where else {})}
+        return {"kind": kind, "text": error.message, **(_told(error.place, root) if error.place else {})}
     text = f"{type(error).__name__}: {str(error)}".strip(": ").splitlines()[0][:300]
     if isinstance(error, SyntaxError) and error.filename:
         return {"kind": kind, "text": text, "file": _below(error.filename, root), "line": error.lineno or 0}
@@ -259,6 +270,10 @@ def _problem(error, root):
     if not frames:
         return {"kind": kind, "text": text}
     return {"kind": kind, "text": text, "file": _below(frames[-1].filename, root), "line": frames[-1].lineno}
+
+
+def _told(place, root):
+    return {"file": _below(place.file, root), "line": place.line}
 
 
 def _below(path, root):

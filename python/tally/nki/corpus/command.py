@@ -78,6 +78,23 @@ def _ended_as_by_hand():
         signal.signal(signal.SIGTERM, before)
 
 
+@contextlib.contextmanager
+def _interrupted_later():
+    """A process that is being started has no name yet by which it could be ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = []
+    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in asked:
+            signal.raise_signal(number)
+
+
 def parser():
     parser = Parser(prog="tally-nki corpus", description="Traces all kernels of a checkout at the shapes of their tests, "
                     "asks tally about each, and writes one page.", epilog=_EXAMPLES)
@@ -181,17 +198,21 @@ class Walk:
                  "kernels": [[kernel.file, kernel.name] for kernel in self.checkout.kernels]}
         (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
         with open(folder / "log.txt", "w", encoding="utf-8") as log:
-            process = subprocess.Popen([sys.executable, "-m", "tally.nki.corpus.child", str(folder / "order.json")],
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                                       env=self._environment(), cwd=folder)
+            process = None
             try:
+                with _interrupted_later():
+                    process = subprocess.Popen([sys.executable, "-m", "tally.nki.corpus.child", str(folder / "order.json")],
+                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                                               env=self._environment(), cwd=folder)
                 process.wait(self.options.seconds)
             except subprocess.TimeoutExpired:
-                if answer.exists():  # the calls so far
-                    return json.loads(answer.read_text(encoding="utf-8"))
-                return {"limit": f"time limit of {self.options.seconds} s"}
+                told = _asked_to_end(process, answer)
+                if "calls" in told:  # those so far
+                    return told
+                return {"limit": f"time limit of {self.options.seconds} s", **told}
             finally:
-                _end(process)
+                if process is not None:
+                    _end(process)
         if not answer.exists():
             return {"limit": _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))}
         return json.loads(answer.read_text(encoding="utf-8"))
@@ -299,7 +320,7 @@ class Walk:
         answer = self._child(order, folder)
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
-            return {"problem": {"kind": kind, "text": answer["limit"]}}
+            return {"problem": {"kind": kind, "text": answer["limit"], **answer.get("place", {})}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
             self.entered[_which(call)] = answer["entered"]
             if answer.get("problem") is None and answer["entered"] and call["driver"]:
@@ -393,6 +414,14 @@ def _linked(place, folder):
 def _link(source, target):
     if not os.path.exists(target):
         os.link(source, target)
+
+
+def _asked_to_end(process, answer):
+    """What a process says in its last seconds."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(2)
+    return json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {}
 
 
 def _end(process):

@@ -22,6 +22,7 @@ import numpy as np
 from ..elements import find_element, unpacked
 from ..modules import Kernel
 from ..refusal import Refusal
+from ..source import AbsentValue
 from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
@@ -256,6 +257,8 @@ def _is_tensor(value):
 
 
 def _leaves(value):
+    if isinstance(value, AbsentValue):
+        value.refuse()
     if isinstance(value, (list, tuple)):
         for part in value:
             yield from _leaves(part)

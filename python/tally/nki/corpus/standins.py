@@ -4,8 +4,8 @@
   ml_dtypes, neuron_dtypes   element types, as `nki.language` has them
   torch_xla                  its device is the host's
 
-Numbers are made by NumPy, and by torch where that is installed. Without it, a driver that calls torch ends
-there, and the page says so: an imitation would be compared with itself.
+Numbers are made by NumPy, and by torch where that is installed. Without it, a test or a reference that calls torch
+ends there, and the page says so: an imitation would be compared with itself.
 """
 
 import contextlib

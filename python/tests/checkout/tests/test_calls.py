@@ -5,6 +5,7 @@ import types
 
 import nki
 import nki.language as nl
+import nosuchmodule
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, chosen_by_a_member, chosen_inside, compared_later, for_a_newer_chip, of_either_type,
@@ -95,10 +96,13 @@ def test_words(runner):
     runner.execute(types.SimpleNamespace(kernel=words, arguments={"x": x}, golden={"out": x.view(np.float32)}, rtol=0))
 
 
+TABLE = nosuchmodule.table([1, 2])
+
+
 class Broken:
     @property
     def golden(self):
-        return np.zeros(3).no_such_attribute
+        return np.zeros(3) + TABLE
 
 
 def test_with_a_broken_reference(runner):
