@@ -233,7 +233,7 @@ public:
     return known;
   }
 
-  /// Up to one run of a nest, as a run of what stands beside it waits for it.
+  /// Up to one run of a nest, as a run of what stands next to it waits for it.
   bool waitedUpToRun(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId within = places.commonBody(dep.producer, s.instr);
     uint32_t around = goal.levelsAround(dep.producer);

@@ -17,6 +17,9 @@
 // For a flat distance the runs of the body that holds both are counted instead: one loop, l = 1. So
 // they are, if that fails, for a distance on a loop of constant trips and the loop around it.
 //
+// A statement may also end at one run of a nest that stands next to the instruction that waited for
+// it (an element form, RunNumbers.h). Only what that run had waited for follows from it.
+//
 // Steps of the search, from (C, all its loops, 0), issued and existing: queue(), waits(), engine().
 // The last fans out widely, so the others are followed first. Statements about runs before those of
 // P lead nowhere and are dropped, and so are those that another one already says.

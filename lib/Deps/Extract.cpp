@@ -364,7 +364,8 @@ private:
   /// says all; else 0.
   uint32_t fromRunOf(std::span<const uint32_t> group, uint32_t kept) {
     std::vector<TilePair> pairs = pairsOf(group);
-    if (pairs[0].place.producerHome != pairs[0].place.shared || pairs.size() > maxPairsTogether) {
+    bool isFew = !pairs.empty() && pairs.size() <= maxPairsTogether;
+    if (!isFew || pairs[0].place.producerHome != pairs[0].place.shared) {
       return 0;
     }
     std::optional<PairNest> element = elementView(pairs);
