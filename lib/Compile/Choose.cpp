@@ -16,7 +16,7 @@
 //                      sets share and it is not enough, whole queues share
 //         4. improve   small kernels only: change one set after the other as long as the code that
 //                      is written gets better: its run shorter, or where that is not known or
-//                      equal, its control cheaper
+//                      equal, its control cheaper; then let whole queues share where that does
 // Small kernels go through all of it once more without stepped thresholds, and without relying on
 // constant trips.
 //
@@ -33,6 +33,7 @@
 #include "tally/Lower/WaitCosts.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
+#include "tally/Support/Counted.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
@@ -178,6 +179,17 @@ public:
     return text;
   }
 
+  /// Queues whose bodies may share one semaphore.
+  std::vector<QueueId> shareable(Sets &sets) const {
+    std::vector<QueueId> queues;
+    if (mayCountQueues) {
+      for (const WholeQueue &queue : wholeQueues(sets)) {
+        queues.push_back(queue.queue);
+      }
+    }
+    return queues;
+  }
+
 private:
   bool enough(uint64_t count) const { return count + spare <= limit; }
 
@@ -281,14 +293,28 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// What code needs beyond the limits, how many of its waits are longer than they have to be, how
-/// long a run takes, and what its control costs, in this order; found by making it, as often as is
-/// affordable.
+/// long a run takes, and what its control costs, in this order. If each run takes as long as the
+/// one that is timed, its time comes before the waits: an exact one may cost more than it gains.
+struct Score {
+  uint64_t beyond = 0;
+  uint32_t inexactFirst = 0; ///< 0 if time comes first
+  Tick time = 0;
+  uint32_t inexact = 0;
+  double control = 0;
+
+  auto operator<=>(const Score &) const = default;
+};
+
+/// Scores, found by making the code, as often as is affordable.
 class Trials {
 public:
-  using Score = std::tuple<uint64_t, uint32_t, Tick, double>;
-
   Trials(const Kernel &kernel, const Machine &machine, Overflow overflow)
       : kernel(kernel), machine(machine), overflow(overflow), stopwatch(kernel, machine) {}
+
+  bool haveTimes() const { return stopwatch.hasTimes(); }
+
+  /// Of all that fitted and were timed, the best of those with the fewest waits that are too long.
+  const std::optional<Score> &mostExact() const { return exact; }
 
   /// Whether the kernel may be lowered once more, and its code timed as that of the others was.
   bool affordable() {
@@ -301,7 +327,9 @@ public:
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
-      return {UINT64_MAX, 0, 0, 0};
+      Score impossible;
+      impossible.beyond = UINT64_MAX;
+      return impossible;
     }
     Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     uint64_t beyond = numOverflows(plan);
@@ -313,8 +341,16 @@ public:
       charge(program.registers.size(), machine.registersPerEngine);
     }
     std::optional<Tick> time = stopwatch.timeOf(code);
-    return {beyond, numInexact(plan), time.value_or(stopwatch.hasTimes() ? UINT64_MAX : 0),
-            controlCost(kernel, code, machine)};
+    uint32_t inexact = numInexact(plan);
+    Score score{.beyond = beyond,
+                .inexactFirst = stopwatch.timesEveryRun() ? 0 : inexact,
+                .time = time.value_or(stopwatch.hasTimes() ? UINT64_MAX : 0),
+                .inexact = inexact,
+                .control = controlCost(kernel, code, machine)};
+    bool isMostExact = time && beyond == 0 &&
+                       (!exact || std::pair(inexact, score) < std::pair(exact->inexact, *exact));
+    exact = isMostExact ? score : exact;
+    return score;
   }
 
 private:
@@ -338,6 +374,7 @@ private:
   const Machine &machine;
   const Overflow overflow;
   Stopwatch stopwatch;
+  std::optional<Score> exact;
   size_t left = mostLowered; ///< instructions that may still be lowered
 };
 
@@ -373,6 +410,7 @@ public:
         best = std::move(other);
       }
     }
+    remarkTraded(best);
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
@@ -386,14 +424,12 @@ public:
   }
 
 private:
-  using Score = Trials::Score;
-
   struct Candidate {
     Decisions decisions;
     std::string forced;         ///< what a limit forced; empty: nothing
     std::optional<Score> score; ///< none: the kernel is too large to lower it so often
 
-    uint64_t beyond() const { return score ? std::get<0>(*score) : 0; }
+    uint64_t beyond() const { return score ? score->beyond : 0; }
   };
 
   /// Steps 1 to 4, for one setting of the savings.
@@ -408,6 +444,18 @@ private:
     found.score = improve();
     found.decisions = withSharing();
     return found;
+  }
+
+  void remarkTraded(const Candidate &best) {
+    const std::optional<Score> &exact = trials.mostExact();
+    if (best.score && exact && best.score->inexact > exact->inexact) {
+      diagnostics.remark(
+          kernel.where,
+          fmt::format("{} longer than the dependences ask, because exact values take longer to "
+                      "compute than they save: simulated, a run takes {} instead of {}",
+                      counted(best.score->inexact, "wait"), timeText(best.score->time),
+                      timeText(exact->time)));
+    }
   }
 
   Decisions withSharing() const {
@@ -473,7 +521,34 @@ private:
         }
       }
     }
+    if (trials.haveTimes()) {
+      shareWholeQueues(best);
+    }
     return best;
+  }
+
+  /// One semaphore for a queue takes more to follow, and less to decode.
+  void shareWholeQueues(Score &best) {
+    for (QueueId queue : budget.shareable(sets)) {
+      if (!trials.affordable()) {
+        return;
+      }
+      std::vector<Sharing> before;
+      for (Set &set : sets) {
+        before.push_back(set.sharing);
+        bool isOfQueue = set.queue == queue && !set.decided;
+        set.sharing = isOfQueue ? Sharing::Queue : set.sharing;
+      }
+      Score score = trials.scoreOf(withSharing());
+      if (score < best) {
+        best = score;
+        continue;
+      }
+      auto each = before.begin();
+      for (Set &set : sets) {
+        set.sharing = *each++;
+      }
+    }
   }
 
   static Sharing other(Sharing sharing) {

@@ -5,6 +5,8 @@
 #include "tally/Code/ControlCost.h"
 #include "tally/Model/UsualTrips.h"
 
+#include <algorithm>
+
 namespace tally {
 
 /// All runs together simulate at most so many operations of sequencers, and one run so many.
@@ -23,6 +25,8 @@ Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine)
     costs = known ? std::move(*known) : InstrCosts();
     timing = known ? timing : std::nullopt;
     bindings.bindOpen(usualTrips);
+    assumes = std::ranges::any_of(
+        kernel.loops, [](const Loop &loop) { return loop.trip.kind != Trip::Kind::Constant; });
   }
 }
 

@@ -156,7 +156,8 @@ private:
     const int64_t most = mostElements(plan);
     if (numbers.loops().size() != 1 || kernel.loops[place.producerHome].parent != place.shared) {
       if (!plan.decisions.constantTrips) {
-        return conservative(whole, "only runs of two loops are numbered where trips are not known");
+        return conservative(
+            whole, "only runs of two loops are numbered where constant trips are not made use of");
       }
       if (numbers.ahead() + std::abs(dep.step) > most) {
         return conservative(whole,
@@ -178,7 +179,8 @@ private:
   Form fromRunOf(const RunNumbers &numbers) const {
     Form form = vectorForm();
     if (!plan.decisions.constantTrips) {
-      return conservative(form, "only runs of two loops are numbered where trips are not known");
+      return conservative(
+          form, "only runs of two loops are numbered where constant trips are not made use of");
     }
     const int64_t most = mostElements(plan);
     if (numbers.ahead() + dep.step > most) {

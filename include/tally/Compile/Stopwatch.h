@@ -24,6 +24,9 @@ public:
   /// Whether the machine says what things cost, and the first run was not too long.
   bool hasTimes() const { return timing.has_value(); }
 
+  /// Whether every run of the kernel takes the trips that are timed: none is assumed.
+  bool timesEveryRun() const { return hasTimes() && !assumes; }
+
   /// Whether there were times, and there are none any more: all runs together were too long.
   bool isSpent() const { return hasTimes() && left == 0; }
 
@@ -33,7 +36,8 @@ private:
   std::optional<Timing> timing; ///< none: there are no times
   InstrCosts costs;
   Bindings bindings;
-  uint64_t left; ///< operations that may still be simulated
+  bool assumes = false; ///< trips, or outcomes of conditions
+  uint64_t left;        ///< operations that may still be simulated
 };
 
 } // namespace tally
