@@ -302,12 +302,30 @@ private:
 
   /// All earlier iterations of the loop around the two loops, at least.
   bool waitedElement(const Statement &s, const Dep &dep, Statement &next) const {
+    if (dep.step > 0 && waitedByLast(s, dep, next)) {
+      return true;
+    }
     uint32_t around = std::min(goal.levelsAround(dep.producer), goal.levelsAround(s.instr));
     if (goal.isFlat() || dep.step > 0 || around == 0 || around > s.level) {
       return false;
     }
     next.level = around;
     next.back = distanceOf(dep) + (around == s.level ? s.back : 0) + 1;
+    return true;
+  }
+
+  /// The last run of a nest has waited for what runs there from an earlier one on wait for.
+  bool waitedByLast(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId common = places.commonBody(dep.producer, s.instr);
+    uint32_t around = goal.levelsAround(dep.producer);
+    bool isOneRun = places.home(dep.producer) == common && !goal.isFlat() && around == s.level;
+    if (!isOneRun || !places.isSure(s.instr, common) ||
+        RunNumbers::below(kernel, common, places.home(s.instr))->least(kernel) <=
+            static_cast<uint64_t>(dep.step)) {
+      return false;
+    }
+    next.level = around;
+    next.back = distanceOf(dep) + s.back;
     return true;
   }
 

@@ -15,6 +15,12 @@
 // RUN: tally deps %s --kernel=before --machine=teaching --why=p,p 2>&1 | FileCheck %s --check-prefix=WHY
 // WHY: implied by 'c' -> 'p' element -3 at 'A' = 1, 'p' -> 'c' element 3
 
+// The last run of a nest has waited for what its later runs wait for: 'f' does not wait for itself.
+// RUN: tally deps %s --kernel=last --machine=teaching | FileCheck %s --check-prefix=LAST
+// LAST: 'f' -> 'w' element 1 at 'A' = 1 raw exact
+// LAST-NEXT: 'w' -> 'f' war exact
+// LAST-NOT: waw
+
 // Constant trips: only what is around is counted. Others: no more runs than there are.
 // RUN: tally explain %s --kernel=after --instr=c --machine=teaching --trips=n=2 2>&1 | FileCheck %s --check-prefix=AFTER
 // AFTER: less the 14 runs after the one that is needed
@@ -30,7 +36,7 @@
 // Right and exact, in all orders and for all trips; nothing is left of the reason to wait longer.
 // RUN: tally check %s --sync=per-loop --explore --race --trips n=2 --trips m=3 --machine=teaching | FileCheck %s --check-prefix=RIGHT
 // RUN: tally check %s --sync=auto --explore --race --trips n=2 --trips m=2 --machine=teaching | FileCheck %s --check-prefix=RIGHT
-// RIGHT-COUNT-3: yes: exact: waits as long as its dependences ask
+// RIGHT-COUNT-4: yes: exact: waits as long as its dependences ask
 // RUN: tally compile %s --machine=teaching -o %t.mlir 2>&1 | FileCheck %s --check-prefix=LONGER --allow-empty
 // LONGER-NOT: longer
 
@@ -72,5 +78,17 @@ tally.kernel @open {
       tally.instr "p" on "dma" writes ["X[B]"]
     }
     tally.instr "c" on "act" reads ["X[1]"]
+  }
+}
+
+tally.kernel @last {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [4]
+  tally.loop "A" trips 3 {
+    tally.loop "B" trips 2 {
+      tally.instr "w" on "dma" reads ["X[B]"]
+    }
+    tally.instr "f" on "act" writes ["X[1]"]
   }
 }

@@ -104,3 +104,15 @@ tally.kernel @place {
   }
   tally.instr "c" on "act" reads ["X[1]"]
 }
+
+tally.kernel @served {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [3]
+  tally.loop "A" trips 4 {
+    tally.instr "p" on "dma" writes ["X[2]"]
+    tally.loop "B" trips 3 {
+      tally.instr "c" on "act" writes ["X[B]"]
+    }
+  }
+}
