@@ -23,7 +23,10 @@ import re
 import subprocess
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    sys.exit("fit-prices.py: error: this Python has no NumPy; that of Debian may have it: /usr/bin/python3 utils/fit-prices.py")
 
 from published import BARRIERS, COLUMNS, RATIOS
 
