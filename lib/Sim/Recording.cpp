@@ -222,10 +222,16 @@ private:
       throw std::runtime_error("it is of other code");
     }
     const Json &arguments = event.at("args");
-    recording.executions.push_back(
-        {issue.instr(), kernel.instrs[issue.instr()].queue, op, arguments.at("run").get<uint64_t>(),
-         arguments.at("arrival_ps").get<Tick>(), from, to, arguments.at("finish_ps").get<Tick>(),
-         arguments.at("retire_ps").get<Tick>()});
+    auto arrival = arguments.at("arrival_ps").get<Tick>();
+    auto finish = arguments.at("finish_ps").get<Tick>();
+    auto retire = arguments.at("retire_ps").get<Tick>();
+    if (arrival > from || from > to || from > finish || finish > retire ||
+        std::max(to, retire) > recording.total) {
+      throw std::runtime_error("it is not whole");
+    }
+    recording.executions.push_back({issue.instr(), kernel.instrs[issue.instr()].queue, op,
+                                    arguments.at("run").get<uint64_t>(), arrival, from, to, finish,
+                                    retire});
   }
 
   /// From microseconds.
