@@ -8,7 +8,7 @@
 #
 # Build folders:  release   all of it, -O2 with assertions      (build, test, demo, install)
 #                 core      without MLIR, -O3 and no assertions (bench, test --long)
-#                 whole     without MLIR, as intermediate code  (test): the linker compares definitions
+#                 whole     without MLIR, as intermediate code  (test --long): the linker compares definitions
 #                 sanitize  all of it with ASan and UBSan       (sanitize)
 #                 fuzz      libFuzzer targets, ASan and UBSan   (fuzz)
 set -euo pipefail
@@ -387,13 +387,13 @@ finish_tests() {
 }
 
 # test [--long]: what takes minutes; or, with --long, random tests on many times as many kernels, the
-# unit tests of the core build, too, and the proof in any case.
+# core without MLIR, too, and the proof in any case.
 verb_test() {
   need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}" "${gallery_packages[@]}" \
     "${wheel_packages[@]}"
   case ${1:-} in
   "") test_steps proof_tests_if_changed 5 60 0.1 ;;
-  --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
+  --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_tests ;;
   *) die "unknown option '$1' of 'test'; there is '--long'" 2 ;;
   esac
   say "-- all: $SECONDS s"
@@ -425,17 +425,18 @@ test_steps() {
   else
     count "build release" 0 1
   fi
+  ${5:+"$5"}
+}
+
+# The core without MLIR: the same unit tests once more, on other flags; the examples against what it
+# installs; and all of it in one link, which takes minutes.
+core_tests() {
   if build_tree whole libraries; then
     check_one "embed core" embed_test whole
     check_one "one definition of each name" cmake --build "$build/whole" -j "$jobs" --target whole-core-linked
   else
     count "build core" 0 1
   fi
-  ${5:+"$5"}
-}
-
-# The same tests once more, on other flags.
-core_unit_tests() {
   if build_tree core; then
     unit_tests core
   else

@@ -43,6 +43,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -239,17 +240,20 @@ def link_files(document, folder):
             (folder / entry.name).symlink_to(entry)
 
 
-def check_commands(document, programs, report, write):
+def results_of_commands(document, programs, write):
+    """(name, problem or None) of each command of a document, in their order."""
+    results = []
     with tempfile.TemporaryDirectory(prefix="tally-docs-") as name:
         folder = Path(name)
         link_files(document, folder)
         for case in cases_of(document):
-            report(f"{case.place()}: {case.command}", run(case, folder, programs, write))
+            results.append((f"{case.place()}: {case.command}", run(case, folder, programs, write)))
         module = module_of(document)
         if module:
             (folder / "module.mlir").write_text(module, encoding="utf-8")
             case = Case(document, 1, "tally-opt module.mlir >/dev/null")
-            report(f"{document.relative_to(ROOT)}: its mlir blocks", run(case, folder, programs))
+            results.append((f"{document.relative_to(ROOT)}: its mlir blocks", run(case, folder, programs)))
+    return results
 
 
 def anchors_of(document):
@@ -357,8 +361,11 @@ def main():
         if problem:
             print(f"FAILED {name}\n{problem}\n")
 
-    for document in options.documents or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        check_commands(document, options.bin.resolve(), report, options.write)
+    documents = options.documents or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # commands of one page follow one another
+        for results in pool.map(lambda page: results_of_commands(page, options.bin.resolve(), options.write), documents):
+            for name, problem in results:
+                report(name, problem)
     for document in [] if options.documents else markdown_files():
         report(f"links of {document.relative_to(ROOT)}", "\n".join(bad_links(document)))
     if not options.documents:
