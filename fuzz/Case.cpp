@@ -259,6 +259,9 @@ private:
       std::span<const DistanceComponent> components = drawn.kernel.componentsOf(dep);
       dep.firstComponent = static_cast<uint32_t>(both.components.size());
       both.components.insert(both.components.end(), components.begin(), components.end());
+      if (dep.table.valid()) {
+        dep.table = both.tables.push(drawn.kernel.tables[dep.table]);
+      }
       both.deps.push(dep);
     }
     Diagnostics diagnostics;

@@ -95,15 +95,20 @@ bool isOfNests(const Kernel &kernel, const Dep &dep) {
   auto isDeeper = [&](LoopId home) {
     return home != place.shared && kernel.loops[home].parent != place.shared;
   };
-  return dep.form == DistanceForm::Element &&
+  bool inOneLoop = place.producerHome == place.consumerHome;
+  return dep.form == DistanceForm::Element && !inOneLoop &&
          (isDeeper(place.producerHome) || isDeeper(place.consumerHome));
 }
 
 /// From run to run of a nest and of what is directly in the body around it.
 bool isOfOneRun(const Kernel &kernel, const Dep &dep) {
   DepPlace place = placeOf(kernel, dep);
-  return dep.form == DistanceForm::Element &&
+  return dep.form == DistanceForm::Element && !dep.table.valid() &&
          (place.producerHome == place.shared || place.consumerHome == place.shared);
+}
+
+bool hasTable(const Kernel &, const Dep &dep) {
+  return dep.table.valid();
 }
 
 template <DistanceForm form> bool hasForm(const Kernel &, const Dep &dep) {
@@ -356,6 +361,7 @@ constexpr Feature featureTable[] = {
     {&distance, "element", anyDep<hasForm<DistanceForm::Element>>},
     {&distance, "element, of nests", anyDep<isOfNests>},
     {&distance, "element, of one run", anyDep<isOfOneRun>},
+    {&distance, "element, by a table", anyDep<hasTable>},
     {&distance, "negative in part", anyDep<isNegative>},
     {&distance, "more than 64", anyDep<isFar>},
     {&waits, "in the shared body", anyWait<WaitClass::InShared>},

@@ -31,6 +31,7 @@ enum Stream : uint64_t {
   BindingStream = 0x165667b19e3779f9,
   NumberStream = 0x27d4eb2f165667c5,
   TileStream = 0x85ebca77c2b2ae63,
+  TableStream = 0xa24baed4963ee407,
 };
 
 /// A dependence before it is handed to a builder.
@@ -41,6 +42,7 @@ struct Draft {
   DepKind kind = DepKind::Unspecified;
   std::vector<DistanceComponent> components;
   int64_t step = 0;
+  RunTable table; ///< instead, if it has runs
   bool allowDivergent = false;
 };
 
@@ -250,7 +252,8 @@ private:
 class DependenceDrawer {
 public:
   DependenceDrawer(const Kernel &kernel, uint64_t seed, const RandomKernelOptions &options)
-      : kernel(kernel), options(options), random(seed ^ DependenceStream) {}
+      : kernel(kernel), options(options), random(seed ^ DependenceStream),
+        randomTables(seed ^ TableStream) {}
 
   std::vector<Draft> draw() {
     uint32_t count = random.in(options.dependences);
@@ -348,7 +351,8 @@ private:
 
   /// Ends in loops, or nests, of one body, or one there; backward only with a loop to carry it.
   bool fitsElement(const Pair &pair, LoopId real) const {
-    return sideBySide(kernel, pair.place.producerHome, pair.place.consumerHome) &&
+    return sideBySide(kernel, pair.place.shared, pair.place.producerHome,
+                      pair.place.consumerHome) &&
            (pair.place.order == Order::Forward || real != rootLoop);
   }
 
@@ -402,7 +406,8 @@ private:
     draft.kind = static_cast<DepKind>(random.below(4));
     drawDistance(shape, pair, draft);
     draft.allowDivergent = needsDivergent(pair);
-    bool zero = draft.components.empty() && draft.step == 0;
+    bool zero = draft.components.empty() && draft.step == 0 &&
+                (draft.table.runs.empty() || draft.table.shortestDistance() == 0);
     if (zero && pair.place.order == Order::SameBlock) {
       zeroEdges.emplace_back(pair.producer, pair.consumer);
     }
@@ -417,6 +422,7 @@ private:
     case Shape::OneLoop:
     case Shape::Conditional:
       draft.components = {{real, drawOffset()}};
+      drawTableOfLoop(pair, draft);
       return;
     case Shape::Self:
       drawSelf(real, draft);
@@ -475,6 +481,47 @@ private:
     }
     // The other way to be legal is distance 0 on the shared loop, forward.
     assert((forward || !draft.components.empty()) && "backward pairs fit only with a carrier");
+    if (!isOneRun(pair) && randomTables.percent(15)) {
+      draft.table = drawTable();
+      draft.step = 0;
+    }
+  }
+
+  /// Instead of a distance, where both are directly in one loop.
+  void drawTableOfLoop(const Pair &pair, Draft &draft) {
+    LoopId home = pair.place.producerHome;
+    bool areInOne = home == pair.place.consumerHome && kernel.loops[home].kind == LoopKind::Loop;
+    if (!areInOne || pair.producer == pair.consumer || !randomTables.percent(20)) {
+      return;
+    }
+    RunTable table = drawTable();
+    int64_t least = pair.producer < pair.consumer && canBeZero(pair) ? 0 : 1;
+    table.each = std::min(table.each, static_cast<int64_t>(table.runs.size()));
+    int64_t back = std::max<int64_t>(least - table.shortestDistance(), 0);
+    for (int64_t &run : table.runs) {
+      run -= back;
+    }
+    if (table.runs.back() > table.runs.front() + table.each || !table.firstNeeding()) {
+      return;
+    }
+    draft.form = DistanceForm::Element;
+    draft.components.clear();
+    draft.table = std::move(table);
+  }
+
+  /// One that rises, by which some run needs another.
+  RunTable drawTable() {
+    RunTable table;
+    int64_t run = randomTables.in(-2, 2);
+    for (uint32_t i = randomTables.in({1, 4}); i > 0; --i) {
+      table.runs.push_back(run);
+      run += randomTables.in(0, 2);
+    }
+    table.each = run - table.runs.front() + randomTables.in(0, 1);
+    if (!table.firstNeeding()) {
+      table.each = 1;
+    }
+    return table;
   }
 
   /// A carrier outside `innermost`, and components of either sign from there inwards.
@@ -508,6 +555,7 @@ private:
   const Kernel &kernel;
   const RandomKernelOptions &options;
   Random random;
+  Random randomTables; ///< so that tables change nothing else that is drawn
   std::vector<Pair> pairs;
   std::vector<std::pair<InstrId, InstrId>> zeroEdges; ///< distances 0 inside a block
   std::vector<Draft> drafts;
@@ -612,6 +660,10 @@ static DepId addDependence(KernelBuilder &builder, const Draft &draft) {
   case DistanceForm::Flat:
     return builder.depFlat(draft.producer, draft.consumer, draft.step, draft.kind);
   case DistanceForm::Element:
+    if (!draft.table.runs.empty()) {
+      return builder.depTable(draft.producer, draft.consumer, draft.table, draft.components,
+                              draft.kind);
+    }
     return builder.depElement(draft.producer, draft.consumer, draft.step, draft.components,
                               draft.kind);
   }

@@ -5,6 +5,7 @@
 #include "oracle/PlanComparison.h"
 
 #include "tally/Model/Place.h"
+#include "tally/Model/RunNumbers.h"
 #include "tally/Written/Text.h"
 
 #include <algorithm>
@@ -94,7 +95,8 @@ std::string_view toString(DepClass depClass) {
       "two-levels",      "nest",
       "levels",          "flat",
       "element-forward", "element-backward",
-      "element-nests",   "element-one-run"};
+      "element-nests",   "element-one-run",
+      "element-table",   "loop-table"};
   return names[static_cast<size_t>(depClass)];
 }
 
@@ -157,6 +159,14 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
   if (dep.form == DistanceForm::Flat) {
     return DepClass::Flat;
   }
+  if (dep.table.valid()) {
+    LoopId shared = kernel.sharedBody(dep);
+    bool isFollowed = RunNumbers::below(kernel, shared, place.consumerHome)
+                          ->mayFollow(kernel, kernel.tables[dep.table]);
+    return !isFollowed              ? DepClass::Levels
+           : shared == place.shared ? DepClass::ElementTable
+                                    : DepClass::LoopTable;
+  }
   if (dep.form == DistanceForm::Element) {
     if (place.producerHome == place.shared || place.consumerHome == place.shared) {
       return DepClass::ElementOneRun;
@@ -189,6 +199,8 @@ bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips) {
   case DepClass::Nest:
   case DepClass::ElementNests:
   case DepClass::ElementOneRun:
+  case DepClass::ElementTable:
+  case DepClass::LoopTable:
     return constantTrips && !sharesQueue;
   case DepClass::TwoLevels:
   case DepClass::ElementForward:

@@ -82,8 +82,10 @@ enum class DepClass : uint8_t {
   ElementBackward,
   ElementNests,  ///< one end in a nest of several loops
   ElementOneRun, ///< one end directly in the shared body
+  ElementTable,  ///< by a table that can be followed, of two loops or nests
+  LoopTable,     ///< ... of two in one loop
 };
-inline constexpr size_t numDepClasses = 20;
+inline constexpr size_t numDepClasses = 22;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);

@@ -33,7 +33,9 @@ struct Ends {
   size_t numOuter = 0;        ///< components up to and including the carrying loop's
   bool flat = false;
   bool isElement = false;
-  int64_t step = 0;           ///< of a flat distance, or between elements
+  int64_t step = 0;                ///< of a flat distance, or between elements
+  const RunTable *table = nullptr; ///< instead of that
+  bool inOneLoop = false;          ///< both are, and the table says which of its runs is needed
   bool producerLater = false; ///< this iteration's run of the producer comes after the consumer
 };
 
@@ -88,6 +90,10 @@ static Ends endsOf(const Kernel &kernel, DepId id) {
   std::vector<LoopId> common(producerPath.begin(),
                              producerPath.begin() +
                                  std::ptrdiff_t(numCommon(producerPath, consumerPath)));
+  const bool inOneLoop = dep.table.valid() && producerPath == consumerPath;
+  if (inOneLoop) {
+    common.pop_back(); // runs of their loop are numbered
+  }
   Ends ends;
   ends.dep = id;
   ends.producerHome = producerPath.back();
@@ -95,7 +101,10 @@ static Ends endsOf(const Kernel &kernel, DepId id) {
   ends.flat = dep.form == DistanceForm::Flat;
   ends.isElement = dep.form == DistanceForm::Element;
   ends.step = dep.step;
-  bool zero = !(ends.flat && dep.step != 0) && dep.numComponents == 0;
+  ends.table = dep.table.valid() ? &kernel.tables[dep.table] : nullptr;
+  ends.inOneLoop = inOneLoop;
+  bool zero = !(ends.flat && dep.step != 0) && dep.numComponents == 0 &&
+              !(inOneLoop && ends.table->shortestDistance() > 0);
   ends.producerLater = runsLater(kernel, dep, consumerPath, zero);
   ends.numOuter = ends.delta.size();
   auto carrier =
@@ -158,14 +167,29 @@ private:
       need.runs = need.ceiling = q > step ? q - step : 0;
       return need;
     }
-    need.ceiling = countUpTo(ends, ends.numOuter, std::nullopt);
+    std::optional<int64_t> most; // of two in one loop, up to the shortest distance
+    if (ends.inOneLoop) {
+      most = static_cast<int64_t>(runsHere(consumerHome, ends.numOuter)) -
+             ends.table->shortestDistance();
+    }
+    need.ceiling = countUpTo(ends, ends.numOuter, most);
     if (!ends.isElement) {
       need.runs = countUpTo(ends, ends.delta.size(), std::nullopt);
       return need;
     }
-    auto number = static_cast<int64_t>(runsHere(consumerHome, ends.numOuter)) - ends.step;
+    auto number = static_cast<int64_t>(runsHere(consumerHome, ends.numOuter));
+    number = ends.table ? neededBy(*ends.table, number) : number - ends.step;
     need.runs = number > 0 ? countUpTo(ends, ends.numOuter, number) : 0;
     return need;
+  }
+
+  /// How many runs the run of this number, from 1, needs: period by period, as the table is told.
+  static int64_t neededBy(const RunTable &table, int64_t number) {
+    int64_t ahead = 0;
+    for (; number > static_cast<int64_t>(table.runs.size()); ahead += table.each) {
+      number -= static_cast<int64_t>(table.runs.size());
+    }
+    return ahead + table.runs[static_cast<size_t>(number - 1)] + 1;
   }
 
   /// How often a body was entered so far in this iteration of the first loops around it.

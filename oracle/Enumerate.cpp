@@ -288,10 +288,8 @@ bool Enumeration::neverSkipped(InstrId instr) const {
 }
 
 std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep) {
-  LoopId shared =
-      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
   std::vector<int64_t> distance;
-  for (LoopId l = shared; l.valid(); l = kernel.loops[l].parent) {
+  for (LoopId l = kernel.sharedBody(dep); l.valid(); l = kernel.loops[l].parent) {
     if (kernel.loops[l].kind == LoopKind::Loop) {
       distance.insert(distance.begin(), kernel.distanceOn(dep, l));
     }
@@ -328,7 +326,7 @@ uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &
   }
   bool isElement = dep.form == DistanceForm::Element;
   if (isElement) {
-    target.push_back(numberSince(consumer, numCommon) - dep.step);
+    target.push_back(owner.runNeeded(dep, numberSince(consumer, numCommon)));
     if (target.back() < 0) {
       return 0;
     }

@@ -99,6 +99,12 @@ public:
     case ExprOp::Trip:
       uncountable |= trips[LoopId(leaf.a)] == 0;
       return trips[LoopId(leaf.a)];
+    case ExprOp::Rounds: {
+      const Rounds &rounds = plan.rounds[RoundsId(leaf.a)];
+      uint64_t trip = trips[rounds.loop];
+      uncountable |= trip == 0;
+      return trip <= rounds.first ? 0 : (trip - rounds.first - 1) / rounds.every + 1;
+    }
     case ExprOp::Ordinal:
       return ordinals[InstrId(leaf.a)];
     case ExprOp::Snapshot:

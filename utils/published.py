@@ -11,6 +11,13 @@ RATIOS = {
     "matmul-k-unrolled": (0.55, 0.61, 0.55),
 }
 
+# Loops that engines run, and the distances of dependences.
+SHAPES = {
+    "add_many_loop": (1, "0"),
+    "matmul": (3, "0, 1, 2"),
+    "matmul-k-unrolled": (2, "0, 1, 2"),
+}
+
 # KB of code, registers of each engine, semaphores: with barriers, and under each strategy of COLUMNS. None is not known.
 SIZES = {
     "add_many_loop": ((2.5, 0, 3), (1.7, 4, 4), (1.8, 0, 4), (1.2 * 1024, 0, 4)),

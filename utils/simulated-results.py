@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 
-from published import BARRIERS, COLUMNS, RATIOS, SIZES
+from published import BARRIERS, COLUMNS, RATIOS, SHAPES, SIZES
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Simulated.md"
 GROWTHS = ("1", "1.5", "2", "4")
@@ -98,12 +98,19 @@ def sizes(bin_folder):
         yield row("", "here", *(cell(ours[kernel, column]) for column in columns))
 
 
+def shapes(bin_folder):
+    for r in tally(bin_folder, f"--strategies={BARRIERS}")["rows"]:
+        loops, distances = SHAPES.get(r["kernel"], ("-", "-"))
+        yield row(f"`{r['kernel']}`", loops, r["loops"], distances, ", ".join(r["offsets"]))
+
+
 # Under which heading, and what makes the rows of the first table there.
 TABLES = {
     "## What each strategy costs (simulated)": strategies,
     "## What unrolling is worth (simulated)": unrolling,
     "## What depends on an estimate (simulated)": estimates,
     "## Compared with published numbers (simulated)": published,
+    "## Loops and distances, compared with the published ones": shapes,
     "## Size of the code, compared with the published one": sizes,
 }
 

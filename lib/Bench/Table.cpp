@@ -58,8 +58,9 @@ static std::string offsetOf(const Kernel &kernel, const Dep &dep) {
   std::string vector = distances.empty()       ? "0"
                        : distances.size() == 1 ? fmt::format("{}", distances[0])
                                                : fmt::format("({})", fmt::join(distances, ","));
-  return dep.form == DistanceForm::Element ? fmt::format("element {} at {}", dep.step, vector)
-                                           : vector;
+  std::string step =
+      dep.table.valid() ? toString(kernel.tables[dep.table]) : fmt::format("{}", dep.step);
+  return dep.form == DistanceForm::Element ? fmt::format("element {} at {}", step, vector) : vector;
 }
 
 static std::vector<std::string> offsetsOf(const Kernel &kernel) {

@@ -232,9 +232,21 @@ private:
     put(")");
   }
 
+  /// Certificates have no tables: what one says is asked for at least.
+  std::string shortestOf(const Dep &dep) const {
+    const RunTable &table = kernel.tables[dep.table];
+    if (LoopId home = kernel.instrs[dep.producer].home; home == kernel.instrs[dep.consumer].home) {
+      int64_t distance = table.shortestDistance();
+      return distance == 0 ? "distance" : fmt::format("distance ({} {})", home.value, distance);
+    }
+    bool hasShortest = table.each <= static_cast<int64_t>(table.runs.size());
+    return hasShortest ? fmt::format("element {}", table.shortestDistance()) : "distance";
+  }
+
   void dependences() {
     table("dependences", kernel.deps, [&](const Dep &dep) {
-      std::string distance = dep.form == DistanceForm::Vector ? "distance"
+      std::string distance = dep.table.valid()                  ? shortestOf(dep)
+                             : dep.form == DistanceForm::Vector ? "distance"
                              : dep.form == DistanceForm::Flat ? fmt::format("flat {}", dep.step)
                                                               : fmt::format("element {}", dep.step);
       for (const DistanceComponent &c : kernel.componentsOf(dep)) {

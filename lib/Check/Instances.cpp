@@ -56,14 +56,15 @@ static int64_t distanceOn(const Kernel &kernel, const Dep &dep, LoopId loop) {
     return dep.step;
   }
   LoopId consumer = kernel.instrs[dep.consumer].home;
-  LoopId shared = kernel.commonLoop(kernel.instrs[dep.producer].home, consumer);
+  LoopId shared = kernel.sharedBody(dep);
   if (dep.form != DistanceForm::Element || kernel.loops[loop].parent != shared ||
       !kernel.encloses(loop, consumer)) {
     return kernel.distanceOn(dep, loop);
   }
   auto runs =
       static_cast<int64_t>(RunNumbers::below(kernel, shared, consumer)->runsPerIteration(0));
-  return std::max<int64_t>(dep.step, 0) / runs + (dep.step % runs > 0 ? 1 : 0);
+  int64_t step = dep.table.valid() ? kernel.tables[dep.table].firstNeeding().value_or(0) : dep.step;
+  return std::max<int64_t>(step, 0) / runs + (step % runs > 0 ? 1 : 0);
 }
 
 /// Of one form, or of any.

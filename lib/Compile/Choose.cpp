@@ -17,8 +17,8 @@
 //         4. improve   small kernels only: change one set after the other as long as the code that
 //                      is written gets better: its run shorter, or where that is not known or
 //                      equal, its control cheaper; then let whole queues share where that does
-// Small kernels go through all of it once more without stepped thresholds, and without relying on
-// constant trips.
+// Small kernels go through all of it once more without stepped thresholds, without relying on
+// constant trips, and without following tables.
 //
 // Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
 // a number of instructions lowered.
@@ -398,13 +398,23 @@ public:
   Decisions run() {
     Candidate best = search();
     const uint64_t beyondAtFirst = best.beyond();
-    // Two savings pay nearly always, but not where other waits need the counters anyway.
-    for (auto [step, constant] : {std::pair(true, false), {false, true}, {false, false}}) {
-      if (!best.score || (constant && !mayKnowTrips)) {
+
+    // These savings pay nearly always, but not where other waits need the counters anyway.
+    struct Savings {
+      bool steps, constant, tables;
+    };
+
+    for (auto [step, constant, tables] : {Savings{true, false, true},
+                                          {false, true, true},
+                                          {false, false, true},
+                                          {true, true, false},
+                                          {false, true, false}}) {
+      if (!best.score || (constant && !mayKnowTrips) || (!tables && kernel.tables.empty())) {
         continue;
       }
       decided.lower.stepThresholds = step;
       decided.plan.constantTrips = constant && mayKnowTrips;
+      decided.plan.followTables = tables;
       Candidate other = search();
       if (other.score && *other.score < *best.score) {
         best = std::move(other);

@@ -161,7 +161,16 @@ private:
       perEntry[loop] = std::max<uint64_t>(perEntry[loop], 2);
     }
     int64_t most = RunNumbers::below(kernel, wait.innerAround, wait.innerLoop)->ahead();
-    uint64_t reach = 2 * (1 + static_cast<uint64_t>(most + std::abs(wait.innerStep)));
+    int64_t step = std::abs(wait.innerStep);
+    if (wait.table.valid()) {
+      const RunTable &table = kernel.tables[wait.table];
+      uint64_t &growth = perEntry[wait.innerLoop];
+      for (const RunTable::Step &each : table.steps()) {
+        growth = std::max(growth, 2 * static_cast<uint64_t>(each.by));
+      }
+      step = std::max(std::abs(table.at(0)), std::abs(table.runs.back())) + table.each;
+    }
+    uint64_t reach = 2 * (1 + static_cast<uint64_t>(most + step));
     uint64_t growth = perEntry[wait.innerLoop];
     ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], (reach + growth - 1) / growth);
   }

@@ -2,6 +2,7 @@
 
 #include "tally/Data/Runs.h"
 
+#include "tally/Model/Place.h"
 #include "tally/Run/KernelCursor.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,9 @@ void checkSequential(const Kernel &kernel, Diagnostics &diagnostics) {
   }
   for (const Dep &dep : kernel.deps) {
     bool sameBlock = kernel.instrs[dep.producer].block == kernel.instrs[dep.consumer].block;
-    bool isZero = dep.form == DistanceForm::Vector ? dep.numComponents == 0 : dep.step == 0;
+    bool isZero = dep.table.valid()                  ? placeOf(kernel, dep).offset == 0
+                  : dep.form == DistanceForm::Vector ? dep.numComponents == 0
+                                                     : dep.step == 0;
     if (sameBlock && isZero && dep.consumer < dep.producer) {
       diagnostics.error(dep.where,
                         fmt::format("'{}' needs '{}', which stands after it; the sequential run "

@@ -220,6 +220,9 @@ public:
   bool waited(const Statement &s, const Dep &dep, Statement &next) const {
     next.instr = dep.producer;
     bool isZero = dep.form == DistanceForm::Vector && dep.numComponents == 0;
+    if (dep.table.valid()) {
+      return false;
+    }
     if (isZero) {
       return waitedInSame(s, dep, next);
     }
@@ -237,8 +240,8 @@ public:
   bool waitedUpToRun(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId within = places.commonBody(dep.producer, s.instr);
     uint32_t around = goal.levelsAround(dep.producer);
-    bool isWaited = s.exists && dep.form == DistanceForm::Element && dep.step <= 0 &&
-                    places.home(s.instr) == within && !goal.isFlat() &&
+    bool isWaited = s.exists && dep.form == DistanceForm::Element && !dep.table.valid() &&
+                    dep.step <= 0 && places.home(s.instr) == within && !goal.isFlat() &&
                     around == goal.levelsAround(s.instr) && around <= s.level;
     if (!isWaited) {
       return false;
@@ -257,8 +260,9 @@ public:
   /// That run has waited for what each run waits for, or those from an earlier one on.
   bool waitedByRun(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId common = places.commonBody(dep.producer, s.instr);
-    bool isFromRun = dep.form == DistanceForm::Element && dep.step <= s.upTo &&
-                     common == s.within && places.home(dep.producer) == common;
+    bool isFromRun = dep.form == DistanceForm::Element && !dep.table.valid() &&
+                     dep.step <= s.upTo && common == s.within &&
+                     places.home(dep.producer) == common;
     bool isZero = dep.form == DistanceForm::Vector && dep.numComponents == 0 &&
                   kernel.encloses(common, s.within);
     if (!isFromRun && !isZero) {
@@ -374,7 +378,7 @@ private:
     for (size_t d : index.depsOf[s.instr]) {
       const Dep &other = extraction.deps[d].dep;
       bool isOuter = d != goal.number && !removed[d] && other.producer == dep.producer &&
-                     other.numComponents != 0 &&
+                     other.form == DistanceForm::Vector && other.numComponents != 0 &&
                      extraction.components[other.firstComponent].loop == kernel.loops[body].parent;
       int64_t runs = isOuter ? goal.runsOf(other, body) : 0;
       if (runs > 0) {

@@ -85,6 +85,19 @@ public:
     return std::move(result);
   }
 
+  /// A question of its own.
+  TableAnswer table(const Distances &distances, size_t which) {
+    const std::vector<int64_t> &distance = distances.list[which].components;
+    bool isWhole = std::ranges::count(distance, wholeLevel) > (distance.back() == wholeLevel);
+    bool isUnpaired = numLevels > nest.unpaired && carriedBefore(distance, nest.pairedFrom);
+    if (numLevels == 0 || nest.vague != Excess::None || isWhole || isUnpaired) {
+      return std::nullopt;
+    }
+    TableAnswer found = periodOf(lastNeeded(distance));
+    bool isRight = found && isCoveredWith(*found, distances, which) && isExact({distance, *found});
+    return isRight && !context.gaveUp() ? std::move(found) : std::nullopt;
+  }
+
   /// What is only worth knowing: a question of its own, so that it takes nothing from the first.
   NeededFrom neededFrom() const {
     NeededFrom from = firstOfConsumer();
@@ -102,7 +115,7 @@ private:
         return;
       }
       std::vector<int64_t> distance = smallestDistance(left);
-      left = left - context.parse(text.covered(distance));
+      left = left - context.parse(text.covered({distance}));
       result.list.push_back({distance, {}, {}});
       addExample(result.list.back());
     }
@@ -163,15 +176,97 @@ private:
   void judge() {
     result.excess = nest.vague;
     for (size_t i = 0; i < result.list.size() && result.excess == Excess::None; ++i) {
-      IslSet unneeded = context.parse(text.lastWaitedFor(result.list[i].components)) - conflicts;
-      if (unneeded.isBad() || unneeded.isEmpty()) {
-        continue;
+      result.excess = isExact({result.list[i].components}) ? Excess::None : Excess::Varies;
+    }
+  }
+
+  bool isExact(const Waited &waited) {
+    IslSet unneeded = context.parse(text.lastWaitedFor(waited)) - conflicts;
+    if (unneeded.isBad() || unneeded.isEmpty()) {
+      return true;
+    }
+    std::string relation = text.justified();
+    return !relation.empty() && (unneeded - context.leadsInto(relation, conflicts)).isEmpty();
+  }
+
+  //===--- Tables ---------------------------------------------------------===//
+
+  static constexpr int64_t none = INT64_MIN;
+
+  /// By number of the consumer's run, as far as may be told: the last run of the producer that it
+  /// or an earlier one conflicts with, at this distance on all other levels.
+  std::vector<int64_t> lastNeeded(const std::vector<int64_t> &distance) const {
+    const uint32_t last = numLevels - 1;
+    IslSet set = conflicts.clone();
+    for (uint32_t level = 0; level < last; ++level) {
+      set = set.fixed(level, distance[level]);
+    }
+    std::vector<int64_t> needed;
+    uint64_t most = nest.levels[last].consumer.max.value_or(mostTableRuns);
+    for (uint64_t run = 0; run < std::min<uint64_t>(most, mostTableRuns); ++run) {
+      auto number = static_cast<int64_t>(run);
+      IslSet here = set.fixed(numLevels + last, number);
+      std::optional<int64_t> nearest = here.isEmpty() ? std::nullopt : here.smallest(last);
+      int64_t before = needed.empty() ? none : needed.back();
+      needed.push_back(nearest ? std::max(before, number - *nearest) : before);
+    }
+    return needed;
+  }
+
+  /// The table with the shortest period that says so; none if no two of the periods are there, and
+  /// not all of the runs.
+  TableAnswer periodOf(const std::vector<int64_t> &needed) const {
+    bool areAll = nest.levels.back().consumer.max == needed.size();
+    for (size_t period = 1; period <= needed.size(); ++period) {
+      if (period > needed.size() / 2 && !areAll) {
+        break;
       }
-      std::string relation = text.justified();
-      if (relation.empty() || !(unneeded - context.leadsInto(relation, conflicts)).isEmpty()) {
-        result.excess = Excess::Varies;
+      if (TableAnswer table = withPeriod(needed, period)) {
+        return table;
       }
     }
+    return std::nullopt;
+  }
+
+  /// Before the first run that needs any, the table leads to none.
+  static TableAnswer withPeriod(const std::vector<int64_t> &needed, size_t period) {
+    const size_t first =
+        std::ranges::find_if(needed, [](int64_t run) { return run != none; }) - needed.begin();
+    if (first == needed.size()) {
+      return std::nullopt;
+    }
+    RunTable table;
+    table.each = first + period < needed.size() ? needed[first + period] - needed[first] : 0;
+    for (size_t j = 0; j < period; ++j) {
+      size_t number = j;
+      int64_t back = 0;
+      while (number < first && number + period < needed.size()) {
+        number += period;
+        back += table.each;
+      }
+      table.runs.push_back(needed[number] == none ? -1 : needed[number] - back);
+    }
+    if (first + period >= needed.size()) { // one period is all there is
+      table.each = std::max<int64_t>(table.runs.back() - table.runs.front(), 0);
+    }
+    bool fits =
+        std::ranges::is_sorted(table.runs) && table.runs.back() <= table.runs.front() + table.each;
+    for (size_t i = 0; i < needed.size() && fits; ++i) {
+      int64_t said = table.at(static_cast<int64_t>(i));
+      fits = needed[i] == none ? said < 0 : said == needed[i];
+    }
+    return fits && table.steps().size() <= mostTableSteps ? TableAnswer(std::move(table))
+                                                          : std::nullopt;
+  }
+
+  bool isCoveredWith(const RunTable &table, const Distances &distances, size_t which) {
+    IslSet left = conflicts.clone();
+    for (size_t i = 0; i < distances.list.size(); ++i) {
+      const std::vector<int64_t> &distance = distances.list[i].components;
+      Waited waited = i == which ? Waited(distance, table) : Waited(distance);
+      left = left - context.parse(text.covered(waited));
+    }
+    return left.isEmpty();
   }
 
   /// In all conflicts, or in those within the first iterations of outer loops; but the latter count
@@ -212,7 +307,21 @@ private:
 void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
+  numTables = 0;
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
+}
+
+const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance) {
+  constexpr size_t mostTables = 256;
+  constexpr uint64_t operations = 256'000;
+  auto [found, isNew] = tables.try_emplace({nest, distance});
+  if (isNew && numTables < mostTables) {
+    ++numTables;
+    const Distances &all = find(nest);
+    context.startQuestion(forNest(operations, nest));
+    found->second = Search(context, nest).table(all, distance);
+  }
+  return found->second;
 }
 
 const Distances &DistanceFinder::find(const PairNest &nest) {

@@ -118,6 +118,10 @@ struct Distances {
   NeededFrom from; ///< where distances vary
 };
 
+/// How far back on the last level, where that is not the same in all iterations: of one of the
+/// distances of a nest, which then is exact, and covers all that the others do not.
+using TableAnswer = std::optional<RunTable>;
+
 /// How often a question may be asked again, with more patience each time, and once at first.
 inline constexpr size_t numPatiences = 4;
 
@@ -129,6 +133,9 @@ public:
   /// What was found for this nest, now or before. Valid until the finder ends.
   const Distances &find(const PairNest &nest);
 
+  /// Of a nest with distances that vary, for one of these, by number.
+  const TableAnswer &tableOf(const PairNest &nest, size_t distance);
+
   /// How many different nests were looked at, and how many took too much work.
   size_t numShapes() const { return known.size(); }
 
@@ -137,6 +144,8 @@ public:
 private:
   IslContext context;
   std::map<PairNest, Distances> known;
+  std::map<std::pair<PairNest, size_t>, TableAnswer> tables;
+  size_t numTables = 0; ///< asked for, of this kernel
   size_t undecided = 0;
   size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently

@@ -38,7 +38,8 @@ struct Draft {
   uint32_t distance = 0; ///< into Drafts; 0: in every iteration
   Excess excess = Excess::None;
   NeededFrom from;
-  uint32_t fromRun = 0; ///< as in DerivedDep
+  uint32_t fromRun = 0; ///< as in DerivedDep, like the next one
+  RunTableId table = {};
 };
 
 /// How far back.
@@ -356,8 +357,80 @@ private:
     for (uint32_t i : kept) {
       drafts[i].from = isTooLong(drafts[i]) ? from : NeededFrom();
       drafts[i].fromRun = drafts[i].from.isLater() ? fromRunOf(group, i) : 0;
+      if (isTooLong(drafts[i])) {
+        takeTable(drafts[i], tableOf(group, kept, i));
+      }
       emit(drafts[i]);
     }
+  }
+
+  /// One that is a distance shows that only others, which are kept, wait for too much.
+  void takeTable(Draft &draft, const TableAnswer &table) {
+    if (table && table->runs.size() == 1 && table->each == 1) {
+      draft.excess = Excess::None;
+    } else if (table) {
+      draft.table = result.tables.push(*table);
+    }
+  }
+
+  /// Which runs are needed, where a table tells that of all pairs of accesses of the two together,
+  /// and all else that they need is kept.
+  TableAnswer tableOf(std::span<const uint32_t> group, std::span<const uint32_t> kept, uint32_t i) {
+    std::vector<TilePair> pairs = pairsOf(group);
+    bool isKnown = std::ranges::all_of(group, [&](uint32_t j) {
+      return isTooLong(drafts[j]) || drafts[j].excess == Excess::None;
+    });
+    if (!isKnown || pairs.empty() || pairs.size() > maxPairsTogether) {
+      return {};
+    }
+    std::optional<PairNest> nest = tableView(pairs, drafts.distanceOf(drafts[i]));
+    const Distances *found = nest ? &finder.find(*nest) : nullptr;
+    if (!found || found->excess != Excess::Varies || found->list.empty()) {
+      return {};
+    }
+    Drafts together(kernel);
+    together.addVectors({}, *found, pairs[0].place);
+    auto isOneOf = [&](size_t number, uint32_t j) {
+      return together.isSame(together.distanceOf(together[number]), drafts,
+                             drafts.distanceOf(drafts[j]));
+    };
+    size_t own = 0;
+    while (own < together.size() && !isOneOf(own, i)) {
+      ++own;
+    }
+    bool areRestKept = own < together.size();
+    for (size_t number = 0; number < together.size() && areRestKept; ++number) {
+      areRestKept = number == own || std::ranges::any_of(kept, [&](uint32_t j) {
+                      return j != i && isOneOf(number, j);
+                    });
+    }
+    if (!areRestKept) {
+      return {};
+    }
+    const TableAnswer &table = finder.tableOf(*nest, own);
+    return table && mayFollow(*table, pairs[0].place) ? table : std::nullopt;
+  }
+
+  /// Two nests, run by run; or two in one loop, at a distance on that alone.
+  std::optional<PairNest> tableView(std::span<const TilePair> pairs, const Distance &distance) {
+    const PairPlace &place = pairs[0].place;
+    if (distance.areRunsNumbered) {
+      bool areLoops = place.producerHome != place.shared && place.consumerHome != place.shared;
+      return areLoops ? elementView(pairs) : std::nullopt;
+    }
+    LoopId home = place.producerHome;
+    bool isOneLoop = home == place.consumerHome && kernel.loops[home].kind == LoopKind::Loop &&
+                     distance.form == DistanceForm::Vector &&
+                     std::ranges::all_of(drafts.componentsOf(distance), [&](const auto &c) {
+                       return c.loop == home && c.distance > 0;
+                     });
+    return isOneLoop ? std::optional(vectorView(pairs)) : std::nullopt;
+  }
+
+  bool mayFollow(const RunTable &table, const PairPlace &place) const {
+    bool isOneLoop = place.producerHome == place.consumerHome;
+    LoopId outer = isOneLoop ? kernel.loops[place.consumerHome].parent : place.shared;
+    return RunNumbers::below(kernel, outer, place.consumerHome)->mayFollow(kernel, table);
   }
 
   /// The run of the consumer's nest from which on the one run of the producer is needed, if that
@@ -446,6 +519,7 @@ private:
     derived.excess = draft.excess;
     derived.from = draft.from;
     derived.fromRun = draft.fromRun;
+    derived.table = draft.table;
     result.components.insert(result.components.end(), own.begin(), own.end());
     addExample(derived, distance);
     result.deps.push_back(derived);
@@ -461,7 +535,7 @@ private:
       first.producer.resize(kernel.realLoops(producer).size());
       first.consumer.resize(kernel.realLoops(consumer).size());
     } else if (distance.areRunsNumbered) {
-      std::optional<SideBySide> nests = sideBySide(kernel, producer, consumer);
+      std::optional<SideBySide> nests = sideBySide(kernel, derived.dep);
       first.producer = byIterations(example->producer, nests->producer);
       first.consumer = byIterations(example->consumer, nests->consumer);
       example = &first;
@@ -528,6 +602,7 @@ size_t Extractor::numUndecided() const {
 Kernel withDeps(const Kernel &kernel, const Extraction &extraction) {
   Kernel result = kernel;
   result.components = extraction.components;
+  result.tables = extraction.tables;
   result.deps = {};
   result.deps.reserve(extraction.deps.size());
   for (const DerivedDep &derived : extraction.deps) {

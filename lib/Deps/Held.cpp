@@ -2,9 +2,7 @@
 
 #include "tally/Deps/Held.h"
 
-#include "ChainSearch.h"
-#include "Clocks.h"
-#include "Shifted.h"
+#include "Following.h"
 
 #include <algorithm>
 
@@ -22,8 +20,12 @@ struct Entry {
   size_t index = 0; ///< of those that are asked for
 };
 
-bool isSame(const Dep &a, const Dep &b) {
-  return a.producer == b.producer && a.form == b.form && a.step == b.step;
+/// One that is written, and one that is asked for.
+bool isSame(const Kernel &kernel, const Dep &a, const Extraction &asked, const Dep &b) {
+  bool isSameTable = a.table.valid() == b.table.valid() &&
+                     (!a.table.valid() || kernel.tables[a.table] == asked.tables[b.table]);
+  return a.producer == b.producer && a.form == b.form && a.step == b.step && isSameTable &&
+         std::ranges::equal(kernel.componentsOf(a), asked.componentsOf(b));
 }
 
 /// Of both sources, sorted as an extraction is. What is asked for just as it is written needs no
@@ -37,14 +39,12 @@ std::vector<Entry> entriesOf(const Kernel &kernel, const Extraction &asked) {
   }
   for (size_t i = 0; i < asked.deps.size(); ++i) {
     const Dep &dep = asked.deps[i].dep;
-    std::span<const DistanceComponent> components = asked.componentsOf(dep);
     bool isWritten = std::ranges::any_of(writtenFor[dep.consumer], [&](DepId d) {
-      return (isSame(kernel.deps[d], dep) ||
-              isSame(kernel.deps[d], asked.deps[i].beginningWhereNeeded())) &&
-             std::ranges::equal(kernel.componentsOf(kernel.deps[d]), components);
+      return isSame(kernel, kernel.deps[d], asked, dep) ||
+             isSame(kernel, kernel.deps[d], asked, asked.deps[i].asNeeded());
     });
     if (!isWritten) {
-      entries.push_back({&dep, components, true, i});
+      entries.push_back({&dep, asked.componentsOf(dep), true, i});
     }
   }
   std::ranges::stable_sort(entries, {}, [](const Entry &entry) {
@@ -57,30 +57,6 @@ void append(std::vector<DistanceComponent> &all, Dep &dep,
             std::span<const DistanceComponent> components) {
   dep.firstComponent = static_cast<uint32_t>(all.size());
   all.insert(all.end(), components.begin(), components.end());
-}
-
-/// Shows as many as possible of those that are asked for to follow. What was shown may serve in a
-/// later chain, so they are gone through until nothing changes; true for those that are left.
-std::vector<bool> openOf(const Kernel &kernel, Extraction &all, std::vector<bool> isOpen) {
-  markImpliedByClocks(kernel, all, isOpen);
-  markImpliedByShifts(kernel, all, isOpen);
-  for (size_t d = 0; d < isOpen.size(); ++d) {
-    isOpen[d] = isOpen[d] && !all.deps[d].isImplied();
-  }
-  Places places(kernel);
-  WaitIndex index(kernel, all);
-  Scratch scratch(kernel);
-  ChainProblem problem{places, index, all, isOpen, scratch};
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t d = 0; d < isOpen.size(); ++d) {
-      if (isOpen[d] && !findChain(problem, d).steps.empty()) {
-        isOpen[d] = false;
-        changed = true;
-      }
-    }
-  }
-  return isOpen;
 }
 
 } // namespace
@@ -97,7 +73,7 @@ Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &ex
     derived.from = entry.isAsked ? held.asked.deps[entry.index].from : NeededFrom();
     isOpen.push_back(entry.isAsked);
   }
-  isOpen = openOf(kernel, all, std::move(isOpen));
+  isOpen = markFollowing(kernel, all, isOpen);
   for (size_t d = 0; d < isOpen.size(); ++d) {
     if (isOpen[d]) {
       held.open.push_back(entries[d].index);

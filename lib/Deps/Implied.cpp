@@ -4,6 +4,7 @@
 
 #include "ChainSearch.h"
 #include "Clocks.h"
+#include "Following.h"
 #include "Shifted.h"
 
 #include <algorithm>
@@ -58,85 +59,102 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
   return order;
 }
 
-/// A wait that is needed from a later run on is first taken as if it were needed at once: it then
-/// asks for no more than others say, and follows from them more often. If it is kept, it begins
-/// where it is needed, unless something follows from it that then would not.
-class Beginnings {
+/// Why a dependence is implied.
+void noteChain(Extraction &extraction, size_t dep, const std::vector<DerivationStep> &chain) {
+  extraction.deps[dep].firstStep = static_cast<uint32_t>(extraction.steps.size());
+  extraction.deps[dep].numSteps = static_cast<uint32_t>(chain.size());
+  extraction.steps.insert(extraction.steps.end(), chain.begin(), chain.end());
+}
+
+/// A wait that is needed from a later run on, or by a table, is first taken as if it were needed at
+/// once, and for all up to the shortest distance: it then asks for no more than others say, and
+/// follows from them more often. If it is kept, it is made as short as it may be. Where something
+/// then does not follow any more, what only begins later stays as it is, since that costs little.
+/// Otherwise the other is kept as well.
+class Shortening {
 public:
-  Beginnings(const Kernel &kernel, Extraction &extraction)
-      : extraction(extraction), places(kernel), index(kernel, extraction), scratch(kernel),
-        usersOf(extraction.deps.size()) {
-    for (const DerivedDep &derived : extraction.deps) {
-      removed.push_back(derived.isImplied());
-      noteUses(removed.size() - 1);
+  Shortening(const Kernel &kernel, Extraction &extraction)
+      : kernel(kernel), extraction(extraction) {
+    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
+      const DerivedDep &derived = extraction.deps[dep];
+      wasImplied.push_back(derived.isImplied());
+      isShort.push_back(!derived.isImplied() && derived.waitsTooLong());
     }
   }
 
-  void run(std::span<const size_t> kept) {
-    for (size_t dep : kept) {
-      DerivedDep &derived = extraction.deps[dep];
-      const DerivedDep before = derived;
-      derived.dep = derived.beginningWhereNeeded();
-      derived.excess = Excess::None;
-      if (!othersStillFollow(dep)) {
-        derived = before;
+  void run() {
+    if (std::ranges::find(isShort, true) == isShort.end()) {
+      return;
+    }
+    for (bool again = true; again;) {
+      Extraction next = extraction;
+      std::vector<bool> open = tryWith(next);
+      again = std::ranges::find(open, true) != open.end() && takeBack(open);
+      if (!again) {
+        keep(next, open);
+        extraction = std::move(next);
       }
     }
   }
 
 private:
-  void noteUses(size_t implied) {
-    const DerivedDep &derived = extraction.deps[implied];
-    for (uint32_t i = 0; i < derived.numSteps; ++i) {
-      const DerivationStep &step = extraction.steps[derived.firstStep + i];
-      bool isOfDep =
-          step.kind == DerivationStep::Kind::Wait || step.kind == DerivationStep::Kind::Branches;
-      if (isOfDep && (usersOf[step.dep].empty() || usersOf[step.dep].back() != implied)) {
-        usersOf[step.dep].push_back(implied);
+  /// Those that were implied, and no longer are.
+  std::vector<bool> tryWith(Extraction &next) const {
+    for (size_t dep = 0; dep < next.deps.size(); ++dep) {
+      next.deps[dep].numSteps = 0;
+      if (isShort[dep]) {
+        shorten(next.deps[dep]);
+      }
+    }
+    return markFollowing(kernel, next, wasImplied);
+  }
+
+  static void shorten(DerivedDep &derived) {
+    derived.dep = derived.asNeeded();
+    derived.excess = Excess::None;
+    derived.from = NeededFrom();
+  }
+
+  /// Of those that only begin later, the ones from which these are known to have followed; if none
+  /// is known, all. False if there are none.
+  bool takeBack(const std::vector<bool> &open) {
+    std::vector<bool> isToBlame(isShort.size(), false);
+    for (size_t dep = 0; dep < open.size(); ++dep) {
+      const DerivedDep &derived = extraction.deps[dep];
+      for (uint32_t i = 0; open[dep] && i < derived.numSteps; ++i) {
+        const DerivationStep &step = extraction.steps[derived.firstStep + i];
+        if (step.kind == DerivationStep::Kind::Wait) {
+          isToBlame[step.dep] = true;
+        }
+      }
+    }
+    auto takeBackIf = [&](auto isIt) {
+      bool any = false;
+      for (size_t dep = 0; dep < isShort.size(); ++dep) {
+        bool isIn = isShort[dep] && extraction.deps[dep].fromRun != 0 && isIt(dep);
+        isShort[dep] = isShort[dep] && !isIn;
+        any |= isIn;
+      }
+      return any;
+    };
+    return takeBackIf([&](size_t dep) { return isToBlame[dep]; }) ||
+           takeBackIf([](size_t) { return true; });
+  }
+
+  /// Nothing follows from those that are kept only now.
+  static void keep(Extraction &next, const std::vector<bool> &open) {
+    for (size_t dep = 0; dep < open.size(); ++dep) {
+      if (open[dep] && next.deps[dep].waitsTooLong()) {
+        shorten(next.deps[dep]);
       }
     }
   }
 
-  bool othersStillFollow(size_t dep) {
-    ChainProblem problem{places, index, extraction, removed, scratch};
-    std::vector<std::vector<DerivationStep>> chains;
-    for (size_t user : usersOf[dep]) {
-      chains.push_back(findChain(problem, user).steps);
-      if (chains.back().empty()) {
-        return false;
-      }
-    }
-    for (size_t i = 0; i < chains.size(); ++i) {
-      DerivedDep &derived = extraction.deps[usersOf[dep][i]];
-      derived.firstStep = static_cast<uint32_t>(extraction.steps.size());
-      derived.numSteps = static_cast<uint32_t>(chains[i].size());
-      extraction.steps.insert(extraction.steps.end(), chains[i].begin(), chains[i].end());
-    }
-    for (size_t user : std::vector(usersOf[dep])) {
-      noteUses(user);
-    }
-    return true;
-  }
-
+  const Kernel &kernel;
   Extraction &extraction;
-  Places places;
-  WaitIndex index;
-  Scratch scratch;
-  std::vector<bool> removed;
-  std::vector<std::vector<size_t>> usersOf; ///< which are implied by each
+  std::vector<bool> wasImplied;
+  std::vector<bool> isShort; ///< is made as short as it may be
 };
-
-void beginWhereNeeded(const Kernel &kernel, Extraction &extraction) {
-  std::vector<size_t> kept;
-  for (size_t i = 0; i < extraction.deps.size(); ++i) {
-    if (extraction.deps[i].fromRun != 0 && !extraction.deps[i].isImplied()) {
-      kept.push_back(i);
-    }
-  }
-  if (!kept.empty()) {
-    Beginnings(kernel, extraction).run(kept);
-  }
-}
 
 void removeImplied(const Kernel &kernel, Extraction &extraction) {
   std::vector<bool> mayFollow = markImpliedByClocks(kernel, extraction);
@@ -158,18 +176,48 @@ void removeImplied(const Kernel &kernel, Extraction &extraction) {
     extraction.numUnsearched += wasBounded;
     if (!chain.empty()) {
       removed[dep] = true;
-      extraction.deps[dep].firstStep = static_cast<uint32_t>(extraction.steps.size());
-      extraction.deps[dep].numSteps = static_cast<uint32_t>(chain.size());
-      extraction.steps.insert(extraction.steps.end(), chain.begin(), chain.end());
+      noteChain(extraction, dep, chain);
     }
   }
 }
 
 } // namespace
 
+std::vector<bool> deps::markFollowing(const Kernel &kernel, Extraction &all,
+                                      const std::vector<bool> &isAsked) {
+  std::vector<bool> isOpen = isAsked;
+  markImpliedByClocks(kernel, all, isOpen);
+  markImpliedByShifts(kernel, all, isOpen);
+  for (size_t d = 0; d < isOpen.size(); ++d) {
+    isOpen[d] = isOpen[d] && !all.deps[d].isImplied();
+  }
+  // What was shown from a later run on says less than it seems.
+  std::vector<bool> isUnusable = isOpen;
+  for (size_t d = 0; d < isOpen.size(); ++d) {
+    isUnusable[d] = isOpen[d] || (isAsked[d] && all.deps[d].from.isLater());
+  }
+  Places places(kernel);
+  WaitIndex index(kernel, all);
+  Scratch scratch(kernel);
+  ChainProblem problem{places, index, all, isUnusable, scratch};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t d = 0; d < isOpen.size(); ++d) {
+      std::vector<DerivationStep> chain =
+          isOpen[d] ? findChain(problem, d).steps : std::vector<DerivationStep>();
+      if (!chain.empty()) {
+        noteChain(all, d, chain);
+        isOpen[d] = isUnusable[d] = false;
+        changed = true;
+      }
+    }
+  }
+  return isOpen;
+}
+
 void markImplied(const Kernel &kernel, Extraction &extraction) {
   removeImplied(kernel, extraction);
-  beginWhereNeeded(kernel, extraction);
+  Shortening(kernel, extraction).run();
 }
 
 } // namespace tally

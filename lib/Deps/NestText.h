@@ -36,6 +36,17 @@ private:
   std::vector<std::string> all;
 };
 
+/// How far back is waited for: on each level; on the last, perhaps by a table.
+struct Waited {
+  Waited(const std::vector<int64_t> &distance) : distance(distance) {}
+
+  Waited(const std::vector<int64_t> &distance, const RunTable &table)
+      : distance(distance), table(&table) {}
+
+  const std::vector<int64_t> &distance;
+  const RunTable *table = nullptr;
+};
+
 /// The text of the sets for one nest.
 class NestText {
 public:
@@ -63,20 +74,21 @@ public:
   }
 
   /// The pairs (d, c) that a wait at this distance covers.
-  std::string covered(const std::vector<int64_t> &distance) const {
+  std::string covered(const Waited &waited) const {
     Conditions all;
-    addMask(all, distance);
-    all.add("{}", atLeast(distance));
+    addMask(all, waited);
+    all.add("{}", atLeast(waited));
     return set(all.text());
   }
 
   /// All consumers that wait at this distance, with the runs of the producer that may be the last
   /// they wait for. A consumer inside loops of its own waits before the first iteration of
   /// these.
-  std::string lastWaitedFor(const std::vector<int64_t> &distance) const {
+  std::string lastWaitedFor(const Waited &waited) const {
+    const std::vector<int64_t> &distance = waited.distance;
     Conditions all;
     addDomain(all);
-    addMask(all, distance);
+    addMask(all, waited);
     if (!nest.consumerSkips) {
       for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
         all.add("w{} = 0", i);
@@ -87,7 +99,7 @@ public:
     }
     Conditions stops;
     for (size_t level = firstThatMayEnd(distance); level <= numLevels(); ++level) {
-      stops.add("({})", stopsAt(distance, level));
+      stops.add("({})", stopsAt(waited, level));
       if (level < numLevels() && distance[level] == wholeLevel) {
         break;
       }
@@ -252,25 +264,49 @@ private:
   }
 
   /// No wait before the iterations of the distance have passed.
-  static void addMask(Conditions &all, const std::vector<int64_t> &distance) {
-    for (size_t i = 0; i < distance.size(); ++i) {
-      if (distance[i] > 0) {
-        all.add("c{} >= {}", i, distance[i]);
+  static void addMask(Conditions &all, const Waited &waited) {
+    for (size_t i = 0; i < waited.distance.size(); ++i) {
+      if (isTabled(waited, i)) {
+        all.add("{} >= 0", runNeeded(*waited.table, i));
+      } else if (waited.distance[i] > 0) {
+        all.add("c{} >= {}", i, waited.distance[i]);
       }
     }
   }
 
+  static bool isTabled(const Waited &waited, size_t level) {
+    return waited.table && level + 1 == waited.distance.size();
+  }
+
+  /// How far back on one level.
+  static std::string back(const Waited &waited, size_t level) {
+    return isTabled(waited, level)
+               ? fmt::format("(c{} - {})", level, runNeeded(*waited.table, level))
+               : fmt::format("{}", waited.distance[level]);
+  }
+
+  /// What the table says of the consumer's iteration.
+  static std::string runNeeded(const RunTable &table, size_t level) {
+    std::string run = fmt::format("({}", table.at(0));
+    auto period = static_cast<int64_t>(table.runs.size());
+    for (const RunTable::Step &step : table.steps()) {
+      run +=
+          fmt::format(" + {} * floor((c{} + {}) / {})", step.by, level, period - step.at, period);
+    }
+    return run + ")";
+  }
+
   /// Distances of at least this one, in lexicographic order.
-  static std::string atLeast(const std::vector<int64_t> &distance) {
+  static std::string atLeast(const Waited &waited) {
     Conditions ways;
     std::string equal;
-    for (size_t i = 0; i < distance.size(); ++i) {
-      if (distance[i] == wholeLevel) {
+    for (size_t i = 0; i < waited.distance.size(); ++i) {
+      if (waited.distance[i] == wholeLevel && !isTabled(waited, i)) {
         ways.add("(1 = 1{})", equal);
         return ways.anyText();
       }
-      ways.add("(d{} > {}{})", i, distance[i], equal);
-      equal += fmt::format(" and d{} = {}", i, distance[i]);
+      ways.add("(d{} > {}{})", i, back(waited, i), equal);
+      equal += fmt::format(" and d{} = {}", i, back(waited, i));
     }
     ways.add("(1 = 1{})", equal);
     return ways.anyText();
@@ -306,14 +342,14 @@ private:
   }
 
   /// The iteration aimed at exists up to this level, where the producer's loop ends before it.
-  std::string stopsAt(const std::vector<int64_t> &distance, size_t level) const {
+  std::string stopsAt(const Waited &waited, size_t level) const {
     Conditions all;
     for (size_t i = 0; i < level; ++i) {
-      all.add("d{} = {}", i, distance[i]);
+      all.add("d{} = {}", i, back(waited, i));
     }
-    for (uint32_t i = static_cast<uint32_t>(level); i < distance.size(); ++i) {
-      if (i == level && distance[i] != wholeLevel) {
-        all.add("d{} > {}", i, distance[i]);
+    for (uint32_t i = static_cast<uint32_t>(level); i < waited.distance.size(); ++i) {
+      if (i == level && (waited.distance[i] != wholeLevel || isTabled(waited, i))) {
+        all.add("d{} > {}", i, back(waited, i));
       }
       all.add("{}", mayBeLast({i, false, true}));
     }

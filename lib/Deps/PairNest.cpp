@@ -282,7 +282,7 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   const TilePair &pair = pairs.front();
   const Kernel &kernel = pair.kernel;
   std::optional<SideBySide> paired =
-      sideBySide(kernel, pair.place.producerHome, pair.place.consumerHome);
+      sideBySide(kernel, pair.place.shared, pair.place.producerHome, pair.place.consumerHome);
   if (!paired) {
     return std::nullopt;
   }

@@ -32,7 +32,7 @@ public:
       : kernel(kernel), extraction(extraction) {}
 
   std::string distance(const Dep &dep) const {
-    return distanceText(kernel, dep, extraction.componentsOf(dep));
+    return distanceText(kernel, dep, extraction.componentsOf(dep), extraction.tables);
   }
 
   std::string edge(const Dep &dep) const {
@@ -105,7 +105,10 @@ public:
         object[key] = Json::parse(source);
       }
     }
-    if (dep.form != DistanceForm::Vector) {
+    if (dep.table.valid()) {
+      const RunTable &table = extraction.tables[dep.table];
+      object["element"] = {{"runs", table.runs}, {"each", table.each}};
+    } else if (dep.form != DistanceForm::Vector) {
       object[toString(dep.form)] = dep.step;
     }
     object["exact"] = derived.excess == Excess::None;

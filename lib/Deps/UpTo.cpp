@@ -113,6 +113,9 @@ void UpToWaits::addFlat(const Kernel &kernel, const Dep &dep, uint32_t number) {
 
 void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, int64_t distance,
                            uint32_t number) {
+  if (dep.table.valid()) {
+    return; // the run that is needed may lie before any that is counted
+  }
   LoopId loop = kernel.realLoop(
       kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home));
   add(kernel, dep,

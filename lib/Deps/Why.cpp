@@ -69,7 +69,7 @@ private:
     return std::ranges::any_of(found.deps, [&](const DerivedDep &other) {
       return sameEnds(other.dep, dep) && other.producerAccess == derived.producerAccess &&
              other.consumerAccess == derived.consumerAccess && other.dep.form == dep.form &&
-             other.dep.step == dep.step &&
+             other.dep.step == dep.step && other.dep.table == dep.table &&
              std::ranges::equal(found.componentsOf(other.dep), own.componentsOf(dep));
     });
   }

@@ -258,12 +258,33 @@ template <typename P> ParseResult parseClause(P &parser, TripData &trip, llvm::S
   return parseCount(parser, word == "min" ? trip.min : trip.max.emplace());
 }
 
+/// `[0, 0, 1] each 2`, after `element`; or a number.
+template <typename P> ParseResult parseElement(P &parser, DistanceData &distance) {
+  llvm::SMLoc at = parser.getCurrentLocation();
+  if (*at.getPointer() != '[') {
+    return parseDistance(parser, distance.step);
+  }
+  auto parseRun = [&] { return parseDistance(parser, distance.runs.emplace_back()); };
+  if (failed(parser.parseCommaSeparatedList(mlir::OpAsmParser::Delimiter::Square, parseRun))) {
+    return failure();
+  }
+  if (distance.runs.empty()) {
+    return parser.emitError(at) << "expected at least one run, as in 'element [0, 0] each 1'";
+  }
+  llvm::SMLoc end = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("each"))) {
+    return parser.emitError(end) << "expected 'each' and by how much the runs grow, as in "
+                                    "'element [0, 0] each 1'";
+  }
+  return parseDistance(parser, distance.step);
+}
+
 /// `flat 3`, `element 1`, `at "A" = 1, "B" = -1`.
 template <typename P>
 ParseResult parseClause(P &parser, DistanceData &distance, llvm::StringRef word) {
   if (word != "at") {
     distance.form = word == "flat" ? DistanceForm::Flat : DistanceForm::Element;
-    return parseDistance(parser, distance.step);
+    return word == "flat" ? parseDistance(parser, distance.step) : parseElement(parser, distance);
   }
   return parser.parseCommaSeparatedList([&] {
     ComponentData &component = distance.components.emplace_back();

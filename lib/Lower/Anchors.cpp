@@ -65,6 +65,8 @@ static Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Exp
   case ExprOp::Total:
   case ExprOp::Trip:
     return changedBy(kernel, LoopId(leaf.a), consumer);
+  case ExprOp::Rounds:
+    return changedBy(kernel, plan.rounds[RoundsId(leaf.a)].loop, consumer);
   case ExprOp::Snapshot: {
     const Ring &ring = plan.rings[RingId(leaf.a)];
     return changedByReset(kernel, plan, ring.total, consumer,

@@ -68,6 +68,10 @@ void CounterCode::endAfter(const Stmt &stmt) {
 RegId CounterCode::beforeLoop(LoopId loop) {
   Counter &trip = demand.trips[loop];
   Counter &total = demand.totals[loop];
+  for (RoundsId id : demand.roundsAt[loop]) {
+    demand.rounds[id].value = writer.startCounter({Kind::Rounds, id.value, 0});
+    writer.startCounter({Kind::NextRound, id.value, 0}, plan.rounds[id].first);
+  }
   if (trip.native) {
     return trip.value = writer.newCounter({Kind::Trip, loop.value, 0});
   }
@@ -89,6 +93,10 @@ void CounterCode::afterLoop(LoopId loop) {
   if (total.native) {
     writer.endCounter(total.value);
   }
+  for (RoundsId id : demand.roundsAt[loop]) {
+    writer.endCounter(demand.rounds[id].value);
+    writer.endCounter(RegId(demand.rounds[id].value.value + 1));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,7 +109,25 @@ void CounterCode::atEntry(LoopId body) {
       writer.bump(counter->value);
     }
   }
+  for (RoundsId id : demand.roundsAt[body]) {
+    beginRound(id);
+  }
   shiftRings(body, StmtId());
+}
+
+/// If this iteration is the next that begins a round, there is one more, and the next is so many
+/// later.
+void CounterCode::beginRound(RoundsId id) {
+  const Rounds &rounds = plan.rounds[id];
+  Operand begun = Operand::reg(demand.rounds[id].value);
+  Operand next = Operand::reg(RegId(begun.value + 1));
+  uint32_t depth = kernel.loops[rounds.loop].depth;
+  Operand trip = Operand::reg(demand.trips[rounds.loop].value);
+  Operand isNext = Operand::reg(writer.compute(AluOp::IsGT, trip, next, depth));
+  writer.change(begun.asRegister(), isNext);
+  Operand later =
+      Operand::reg(writer.compute(AluOp::Mul, isNext, Operand::number(rounds.every), depth));
+  writer.change(next.asRegister(), later);
 }
 
 void CounterCode::shiftRings(LoopId body, StmtId before) {
@@ -164,6 +190,8 @@ Operand CounterCode::operandOf(const Expr &leaf) const {
     return Operand::reg(demand.totals[LoopId(leaf.a)].value);
   case ExprOp::Trip:
     return Operand::reg(demand.trips[LoopId(leaf.a)].value);
+  case ExprOp::Rounds:
+    return Operand::reg(demand.rounds[RoundsId(leaf.a)].value);
   case ExprOp::Snapshot:
     return Operand::reg(RegId(demand.rings[RingId(leaf.a)].value.value + leaf.b - 1));
   case ExprOp::Ordinal:

@@ -53,6 +53,7 @@ private:
   void startCountersOf(LoopId loop);
   void start(Counter &counter, CounterRole role);
   void shift(RingId ring);
+  void beginRound(RoundsId rounds);
   void setBackCountersOf(LoopId loop);
   void setBackRingsAt(LoopId loop, LoopId reset);
   void setBackPlaces(uint32_t here);

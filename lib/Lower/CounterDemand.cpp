@@ -8,7 +8,8 @@ namespace tally::lowering {
 
 CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine)
     : totals(context.kernel.loops.size()), trips(context.kernel.loops.size()),
-      rings(context.plan.rings.size()), ringsAt(context.kernel.loops.size()),
+      rings(context.plan.rings.size()), rounds(context.plan.rounds.size()),
+      ringsAt(context.kernel.loops.size()), roundsAt(context.kernel.loops.size()),
       steppedAt(context.kernel.loops.size()), enters(context.kernel.loops.size(), false),
       context(context), knownExprs(known), engine(engine) {
   if (std::ranges::any_of(context.plan.groups, [](const Group &g) { return !g.body.valid(); })) {
@@ -63,6 +64,8 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
     return want(trips[LoopId(node.a)], stmt);
   case ExprOp::Snapshot:
     return demandRing(RingId(node.a), node.b, stmt);
+  case ExprOp::Rounds:
+    return demandRounds(RoundsId(node.a), stmt);
   case ExprOp::Ordinal:
     return demandPlace(InstrId(node.a), stmt);
   default:
@@ -94,6 +97,16 @@ void CounterDemand::demandRing(RingId id, uint32_t slot, uint32_t stmt) {
   } else {
     demandPlace(ring.ordinal, stmt);
   }
+}
+
+/// Rounds are counted by the iteration number.
+void CounterDemand::demandRounds(RoundsId id, uint32_t stmt) {
+  LoopId loop = context.plan.rounds[id].loop;
+  if (!rounds[id].wanted) {
+    roundsAt[loop].push_back(id);
+  }
+  want(rounds[id], stmt);
+  want(trips[loop], stmt);
 }
 
 void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {

@@ -38,10 +38,13 @@ public:
   CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine);
 
   IdVector<LoopId, Counter> totals, trips;
-  IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
+  IdVector<RingId, Counter> rings; ///< value: slot 1, the others follow
+  IdVector<RoundsId, Counter>
+      rounds; ///< value: how many have begun; when the next one does, follows
   IdVector<InstrId, Counter> places; ///< empty where no queue shares one semaphore, like `running`
   IdVector<QueueId, Counter> running;
   IdVector<LoopId, std::vector<RingId>> ringsAt;    ///< wanted rings over each loop
+  IdVector<LoopId, std::vector<RoundsId>> roundsAt; ///< wanted rounds of each loop
   std::vector<InstrId> followed;                    ///< whose places are wanted, in order
   IdVector<LoopId, std::vector<Stepped>> steppedAt; ///< by the loop that steps them
   IdVector<LoopId, bool> enters;                    ///< loops that this engine runs
@@ -60,6 +63,7 @@ private:
   void wantAll();
   void findNative();
   void demandRing(RingId id, uint32_t slot, uint32_t stmt);
+  void demandRounds(RoundsId id, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);
   void findPath();
   void enter(LoopId loop);

@@ -201,14 +201,13 @@ private:
   /// Runs of the producer that the consumer's current run waits for.
   uint64_t required(const Dep &dep) const {
     const RunLayout &layout = layouts[dep.producer];
-    LoopId home = kernel.instrs[dep.consumer].home;
     if (dep.form == DistanceForm::Flat) {
       uint64_t run = runsUpTo(layout, layout.levels.size(), [&](size_t level) {
         return static_cast<int64_t>(iteration[layout.levels[level].loop]);
       });
       return run > static_cast<uint64_t>(dep.step) ? run - dep.step : 0;
     }
-    LoopId shared = kernel.commonLoop(kernel.instrs[dep.producer].home, home);
+    LoopId shared = kernel.sharedBody(dep);
     size_t common = kernel.loops[shared].depth;
     auto target = [&](size_t level) {
       LoopId loop = layout.levels[level].loop;
@@ -217,8 +216,8 @@ private:
     if (dep.form == DistanceForm::Vector) {
       return runsUpTo(layout, common, target);
     }
-    std::optional<SideBySide> nests = sideBySide(kernel, kernel.instrs[dep.producer].home, home);
-    int64_t run = numberOf(nests->consumer) - dep.step;
+    std::optional<SideBySide> nests = sideBySide(kernel, dep);
+    int64_t run = kernel.runNeeded(dep, numberOf(nests->consumer));
     if (run < 0) {
       return 0;
     }

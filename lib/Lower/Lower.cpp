@@ -62,10 +62,15 @@ std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool 
     return fmt::format("trip({})", kernel.nameOf(LoopId(role.id)));
   case RegisterRole::Kind::Slot:
     return slotText(kernel, plan.rings[RingId(role.id)], role.slot);
+  case RegisterRole::Kind::Rounds:
+    return roundsText(kernel, plan.rounds[RoundsId(role.id)]);
+  case RegisterRole::Kind::NextRound:
+    return "next of " + roundsText(kernel, plan.rounds[RoundsId(role.id)]);
   case RegisterRole::Kind::Place:
     return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
   case RegisterRole::Kind::NextThreshold:
-    return fmt::format("next {}", toString(exprs, ExprId(role.id), plan.rings, kernel));
+    return fmt::format("next {}",
+                       toString(exprs, ExprId(role.id), plan.rings, plan.rounds, kernel));
   case RegisterRole::Kind::Running:
     return fmt::format("running({})", kernel.nameOf(QueueId(role.id)));
   case RegisterRole::Kind::Several:

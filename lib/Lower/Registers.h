@@ -21,7 +21,7 @@ namespace tally::lowering {
 /// What a counter counts.
 struct CounterRole {
   RegisterRole::Kind kind = RegisterRole::Kind::Temporary;
-  uint32_t id = 0; ///< of what it is about: loop, ring, instruction, queue, or expression
+  uint32_t id = 0; ///< of what it is about: loop, ring, rounds, instruction, queue, or expression
   uint32_t slot = 0;
 };
 

@@ -41,6 +41,11 @@ void ValueWriter::sum(RegId counter, RegId from, uint32_t number) {
   program.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(from), Operand::number(number)));
 }
 
+void ValueWriter::change(RegId counter, Operand by) {
+  touch(by);
+  program.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(counter), by));
+}
+
 RegId ValueWriter::compute(AluOp alu, Operand a, Operand b, uint32_t depth) {
   RegId id = newValue({{}, depth, position(), position()});
   touch(a);

@@ -32,6 +32,9 @@ public:
   /// counter := from + number
   void sum(RegId counter, RegId from, uint32_t number);
 
+  /// counter := counter + a temporary
+  void change(RegId counter, Operand by);
+
   /// A temporary, computed here in a body of this depth.
   RegId compute(AluOp alu, Operand a, Operand b, uint32_t depth);
 

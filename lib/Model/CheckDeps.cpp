@@ -17,6 +17,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally::model {
 
 namespace {
@@ -37,6 +39,7 @@ private:
   void wrongEnd(const Dep &dep, LoopId loop, InstrId end);
   void flatDistance(DepId id);
   void elementDistance(DepId id);
+  bool runTable(const Dep &dep);
   void elementEndsError(const Dep &dep);
   void elementOffset(const Dep &dep, LoopId shared, int64_t offset);
   void zeroDistance(DepId id);
@@ -236,14 +239,73 @@ void DepChecker::elementEndsError(const Dep &dep) {
         "use a distance on the loops around both");
 }
 
+/// Of the table of a dependence; of two in one loop, only a run that has been may be needed.
+bool DepChecker::runTable(const Dep &dep) {
+  const RunTable &table = kernel.tables[dep.table];
+  int64_t limit = static_cast<int64_t>(maxCount);
+  auto isLarge = [&](int64_t number) { return number > limit || number < -limit; };
+  if (table.runs.empty() || table.runs.size() > mostTableRuns) {
+    error(dep, " by a table of {} runs; it has 1 to {}", table.runs.size(), mostTableRuns);
+    return false;
+  }
+  if (isLarge(table.each) || std::ranges::any_of(table.runs, isLarge)) {
+    error(dep, " by a table with a number that is not between {} and {}", -limit, limit);
+    return false;
+  }
+  bool falls = !std::ranges::is_sorted(table.runs) || table.at(0) + table.each < table.runs.back();
+  if (falls) {
+    error(dep,
+          " by a table {} in which a run needs an earlier one than the run before it; what is "
+          "needed must not fall, since a run that has waited has waited for all before",
+          toString(table));
+    return false;
+  }
+  if (!table.firstNeeding()) {
+    error(dep, " by a table {} by which no run needs any", toString(table));
+    return false;
+  }
+  std::optional<SideBySide> nests = sideBySide(kernel, dep);
+  if (nests->producer.isSingle() || nests->consumer.isSingle()) {
+    error(dep, " by a table, but one of them is not in a loop that the other is not in; write "
+               "'element' and the one run that is needed");
+    return false;
+  }
+  if (kernel.instrs[dep.producer].home != kernel.instrs[dep.consumer].home) {
+    return true;
+  }
+  int64_t least = dep.producer < dep.consumer ? 0 : 1;
+  if (dep.numComponents != 0) {
+    error(dep, " by a table and a distance; of two in one loop, a table stands alone");
+    return false;
+  }
+  if (table.each > static_cast<int64_t>(table.runs.size()) || table.shortestDistance() < least) {
+    error(dep,
+          " by a table {} in which a run needs one that is still to come; both are in the loop "
+          "'{}', so run i may need run {} at most",
+          toString(table), kernel.nameOf(kernel.instrs[dep.consumer].home),
+          least == 0 ? "i" : "i - 1");
+    return false;
+  }
+  return true;
+}
+
 void DepChecker::elementDistance(DepId id) {
   const Dep &dep = kernel.deps[id];
   int64_t limit = static_cast<int64_t>(maxCount);
   if (dep.step > limit || dep.step < -limit) {
     error(dep, " at element distance {}; it lies between {} and {}", dep.step, -limit, limit);
   }
-  if (!sideBySide(kernel, kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home)) {
+  if (!sideBySide(kernel, dep)) {
     return elementEndsError(dep);
+  }
+  if (dep.table.valid()) {
+    bool isRight = runTable(dep);
+    if (kernel.instrs[dep.producer].home == kernel.instrs[dep.consumer].home) {
+      if (isRight && placeOf(kernel, dep).offset == 0) {
+        zeroDistance(id);
+      }
+      return;
+    }
   }
   LoopId shared = kernel.realLoop(placeOf(kernel, dep).shared);
   for (const DistanceComponent &c : kernel.componentsOf(dep)) {

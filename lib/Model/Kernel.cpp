@@ -33,6 +33,13 @@ LoopId Kernel::commonLoop(LoopId a, LoopId b) const {
   return a;
 }
 
+LoopId Kernel::sharedBody(const Dep &dep) const {
+  LoopId producer = instrs[dep.producer].home, consumer = instrs[dep.consumer].home;
+  return dep.table.valid() && producer == consumer && producer != rootLoop
+             ? loops[producer].parent
+             : commonLoop(producer, consumer);
+}
+
 bool Kernel::encloses(LoopId outer, LoopId inner) const {
   while (loops[inner].depth > loops[outer].depth) {
     inner = loops[inner].parent;
@@ -73,10 +80,13 @@ std::vector<LoopId> Kernel::realLoops(LoopId inner, LoopId outer) const {
 }
 
 std::string distanceText(const Kernel &kernel, const Dep &dep,
-                         std::span<const DistanceComponent> components) {
+                         std::span<const DistanceComponent> components,
+                         const IdVector<RunTableId, RunTable> &tables) {
   std::string text;
   if (dep.form != DistanceForm::Vector) {
-    text += fmt::format(" {} {}", toString(dep.form), dep.step);
+    std::string step =
+        dep.table.valid() ? toString(tables[dep.table]) : fmt::format("{}", dep.step);
+    text += fmt::format(" {} {}", toString(dep.form), step);
   }
   std::string_view separator = " at ";
   for (const DistanceComponent &c : components) {
@@ -92,7 +102,7 @@ std::string distanceText(const Kernel &kernel, const Dep &dep,
 std::string describe(const Kernel &kernel, DepId id) {
   const Dep &dep = kernel.deps[id];
   return fmt::format("'{}' -> '{}'{}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer),
-                     distanceText(kernel, dep, kernel.componentsOf(dep)));
+                     distanceText(kernel, dep, kernel.componentsOf(dep), kernel.tables));
 }
 
 } // namespace tally

@@ -22,6 +22,11 @@ DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
   place.consumerHome = kernel.instrs[dep.consumer].home;
   place.shared = kernel.commonLoop(place.producerHome, place.consumerHome);
   place.order = orderOf(kernel, place.shared, dep);
+  if (dep.table.valid() && place.producerHome == place.consumerHome) {
+    place.offset = kernel.tables[dep.table].shortestDistance();
+    place.carrier = place.offset > 0 ? place.shared : LoopId();
+    return place;
+  }
   if (dep.numComponents == 0) {
     return place;
   }

@@ -57,15 +57,29 @@ std::optional<uint64_t> RunNumbers::most(const Kernel &kernel) const {
   return isKnown ? std::optional(*outermost * weights.front()) : std::nullopt;
 }
 
-std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId producerHome,
+bool RunNumbers::mayFollow(const Kernel &kernel, const RunTable &table) const {
+  size_t steps = table.steps().size();
+  if (steps > mostTableSteps) {
+    return false;
+  }
+  std::optional<uint64_t> runs = most(kernel);
+  return path.size() == 1 || table.runs.size() == 1 ||
+         (runs && steps * (*runs / table.runs.size() + 1) <= mostTableSteps);
+}
+
+std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId shared, LoopId producerHome,
                                      LoopId consumerHome) {
-  LoopId shared = kernel.commonLoop(producerHome, consumerHome);
   std::optional<RunNumbers> producer = RunNumbers::below(kernel, shared, producerHome);
   std::optional<RunNumbers> consumer = RunNumbers::below(kernel, shared, consumerHome);
   if (!producer || !consumer || (producer->isSingle() && consumer->isSingle())) {
     return std::nullopt;
   }
   return SideBySide{*std::move(producer), *std::move(consumer)};
+}
+
+std::optional<SideBySide> sideBySide(const Kernel &kernel, const Dep &dep) {
+  return sideBySide(kernel, kernel.sharedBody(dep), kernel.instrs[dep.producer].home,
+                    kernel.instrs[dep.consumer].home);
 }
 
 } // namespace tally

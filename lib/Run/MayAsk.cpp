@@ -18,16 +18,14 @@ public:
   Asking(const Kernel &kernel, const Dep &dep)
       : kernel(kernel), dep(dep), producers(kernel, kernel.instrs[dep.producer].home),
         consumers(kernel, kernel.instrs[dep.consumer].home) {
-    LoopId shared =
-        kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+    LoopId shared = kernel.sharedBody(dep);
     for (LoopId loop : kernel.realLoops(shared)) {
       distance.push_back(kernel.distanceOn(dep, loop));
     }
     numCommon = distance.size();
     if (dep.form == DistanceForm::Element) {
       distance.push_back(dep.step);
-      nests =
-          sideBySide(kernel, kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+      nests = sideBySide(kernel, dep);
     }
     excludes = areApart(kernel.childTowards(shared, kernel.instrs[dep.producer].home),
                         kernel.childTowards(shared, kernel.instrs[dep.consumer].home));
@@ -128,7 +126,9 @@ private:
     bool isBefore = false; ///< the first run of the producer is, whatever follows
     for (size_t j = 0; j < distance.size(); ++j) {
       constexpr uint64_t far = uint64_t(1) << 40;
-      int64_t target = static_cast<int64_t>(std::min(consumer[j], far)) - distance[j];
+      auto number = static_cast<int64_t>(std::min(consumer[j], far));
+      bool isNumber = nests && j == numCommon;
+      int64_t target = isNumber ? kernel.runNeeded(dep, number) : number - distance[j];
       if (target < 0 || (!isBefore && target < static_cast<int64_t>(first[j]))) {
         return false;
       }
@@ -143,7 +143,9 @@ private:
       bool isNumber = nests && j == numCommon;
       std::optional<uint64_t> most =
           isNumber ? nests->consumer.most(kernel) : kernel.loops[loops[j]].trip.most();
-      if (most && distance[j] >= static_cast<int64_t>(*most)) {
+      auto first = isNumber && dep.table.valid() ? kernel.tables[dep.table].firstNeeding()
+                                                 : std::optional(distance[j]);
+      if (!first || (most && *first >= static_cast<int64_t>(*most))) {
         return false;
       }
     }

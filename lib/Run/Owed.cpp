@@ -12,9 +12,7 @@ namespace tally {
 
 static std::vector<int64_t> distanceVector(const Kernel &kernel, const Dep &dep) {
   std::vector<int64_t> distances;
-  LoopId shared =
-      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
-  for (LoopId loop : kernel.realLoops(shared)) {
+  for (LoopId loop : kernel.realLoops(kernel.sharedBody(dep))) {
     distances.push_back(kernel.distanceOn(dep, loop));
   }
   return distances;
@@ -27,8 +25,7 @@ History::History(const Kernel &kernel, EngineId engine)
     if (kernel.engineOf(dep.consumer) == engine) {
       distances[id] = distanceVector(kernel, dep);
       if (dep.form == DistanceForm::Element) {
-        nests.emplace(id.value, *sideBySide(kernel, kernel.instrs[dep.producer].home,
-                                            kernel.instrs[dep.consumer].home));
+        nests.emplace(id.value, *sideBySide(kernel, dep));
       }
       bodies[kernel.instrs[dep.producer].home].isWatched = true;
     }
@@ -66,7 +63,8 @@ bool History::addRunOf(DepId dep, std::span<const uint32_t> iterations,
   std::vector<int64_t> inner(iterations.begin() + static_cast<ptrdiff_t>(target.size()),
                              iterations.end());
   std::ranges::for_each(inner, [](int64_t &iteration) { --iteration; });
-  int64_t run = consumer.numberOf(std::span<const int64_t>(inner)) - kernel.deps[dep].step;
+  int64_t number = consumer.numberOf(std::span<const int64_t>(inner));
+  int64_t run = kernel.runNeeded(kernel.deps[dep], number);
   for (size_t level = 0; level < producer.loops().size() && run >= 0; ++level) {
     target.push_back(1 + producer.iterationOf(run, level));
   }

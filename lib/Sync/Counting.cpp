@@ -199,9 +199,85 @@ private:
     return {sum, numbers.ahead()};
   }
 
+  /// How many runs of the producer's nest the table asks for: so many at first, and more with each
+  /// step that the consumer has come by.
+  ExprId tableRuns(const Wait &wait) {
+    ExprPool &exprs = plan.exprs;
+    const RunTable &table = kernel.tables[wait.table];
+    int64_t first = table.at(0) + 1;
+    ExprId runs = exprs.constant(static_cast<uint32_t>(std::max<int64_t>(first, 0)));
+    for (const RunTable::Step &step : table.steps()) {
+      ExprId more = exprs.make(ExprOp::Mul, exprs.constant(static_cast<uint32_t>(step.by)),
+                               stepsTaken(wait, static_cast<uint32_t>(table.runs.size()),
+                                          static_cast<uint32_t>(step.at)));
+      runs = exprs.make(ExprOp::Add, more, runs);
+    }
+    ExprId missing = exprs.constant(static_cast<uint32_t>(-std::min<int64_t>(first, 0)));
+    return exprs.make(ExprOp::Sub, runs, missing);
+  }
+
+  /// How often a step has been taken that comes with run `first`, from 0, and every so many later:
+  /// few are compared with, others are counted.
+  ExprId stepsTaken(const Wait &wait, uint32_t every, uint32_t first) {
+    constexpr uint64_t few = 2;
+    ExprPool &exprs = plan.exprs;
+    auto [counter, ahead] = innerRuns(wait);
+    RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
+    if (every == 1) {
+      return exprs.make(ExprOp::Sub, counter,
+                        exprs.constant(static_cast<uint32_t>(ahead + int64_t(first))));
+    }
+    bool isNest = numbers.loops().size() > 1;
+    std::optional<uint64_t> runs = numbers.most(kernel);
+    uint64_t most = !runs ? UINT64_MAX : *runs <= first ? 0 : (*runs - first - 1) / every + 1;
+    if (!isNest && most > few) {
+      return exprs.rounds(roundsOf({wait.innerLoop, every, first}));
+    }
+    ExprId taken = exprs.constant(0);
+    for (uint64_t i = 0; i < most; ++i) {
+      auto before = static_cast<uint32_t>(static_cast<uint64_t>(ahead) + first + i * every);
+      ExprId isBehind = exprs.make(ExprOp::IsGT, counter, exprs.constant(before));
+      taken = exprs.make(ExprOp::Add, taken, isBehind);
+    }
+    return taken;
+  }
+
+  RoundsId roundsOf(const Rounds &rounds) {
+    auto found = std::ranges::find(plan.rounds, rounds);
+    return found != plan.rounds.end() ? RoundsId(static_cast<uint32_t>(found - plan.rounds.begin()))
+                                      : plan.rounds.push(rounds);
+  }
+
+  /// Whether there are always as many runs of the producer as the table asks for.
+  bool staysWithin(const Wait &wait, InstrId producer) const {
+    LoopId home = kernel.instrs[producer].home;
+    std::optional<uint64_t> consumers =
+        RunNumbers::below(kernel, wait.innerAround, wait.innerLoop)->most(kernel);
+    uint64_t producers = RunNumbers::below(kernel, wait.innerAround, home)->least(kernel);
+    bool isKnown = consumers && *consumers > 0;
+    return home == wait.innerLoop ||
+           (isKnown && kernel.tables[wait.table].at(static_cast<int64_t>(*consumers) - 1) <
+                           static_cast<int64_t>(producers));
+  }
+
+  /// min(q_(k+1) + the runs that the table asks for, q_k)
+  ExprId tableCounter(const Wait &wait, InstrId producer) {
+    ExprPool &exprs = plan.exprs;
+    ExprId runs = tableRuns(wait);
+    if (wait.ring.valid()) {
+      runs = exprs.make(ExprOp::Add, exprs.snapshot(wait.ring, wait.slot + 1), runs);
+    }
+    return staysWithin(wait, producer)
+               ? runs
+               : exprs.make(ExprOp::Min, runs, slotOf(wait, wait.slot, producer));
+  }
+
   /// min(q_(k+1) + trip(I) - d, q_k)
   ExprId elementCounter(const Wait &wait, InstrId producer) {
     ExprPool &exprs = plan.exprs;
+    if (wait.table.valid()) {
+      return tableCounter(wait, producer);
+    }
     auto [runs, ahead] = innerRuns(wait);
     if (wait.ring.valid()) {
       runs = exprs.make(ExprOp::Add, exprs.snapshot(wait.ring, wait.slot + 1), runs);
@@ -288,8 +364,22 @@ private:
                       exprs.constant(missing));
   }
 
+  /// Before which run nothing is owed, though the counter says otherwise: it has runs of earlier
+  /// iterations, or would be below zero.
+  int64_t firstByTable(const Wait &wait) const {
+    const RunTable *table = wait.table.valid() ? &kernel.tables[wait.table] : nullptr;
+    bool needsMask = table && (wait.ring.valid() || table->at(0) + 1 < 0);
+    return needsMask ? *table->firstNeeding() : 0;
+  }
+
   /// The mask comes last: a value that wrapped below zero is then multiplied away.
   ExprId masked(const Wait &wait, ExprId value) {
+    if (int64_t first = firstByTable(wait); first > 0) {
+      ExprPool &exprs = plan.exprs;
+      auto [runs, ahead] = innerRuns(wait);
+      ExprId before = exprs.constant(static_cast<uint32_t>(first + ahead));
+      value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, runs, before), value);
+    }
     if (wait.innerLoop.valid() && wait.innerStep > 0) {
       ExprPool &exprs = plan.exprs;
       auto [runs, ahead] = innerRuns(wait);
@@ -430,6 +520,7 @@ private:
     wait.innerLoop = form.inner;
     wait.innerAround = form.innerAround;
     wait.innerStep = form.innerStep;
+    wait.table = form.table;
     if (form.waitClass == WaitClass::Element) {
       setElement(wait, form, dep.producer);
     } else if (form.snapshot) {

@@ -83,6 +83,9 @@ bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId da, DepId db) {
     return false;
   }
   Compared counts = compareCounts(plan, a, b);
+  if (counts == Compared::Unknown && asksForAll(kernel.deps[da])) {
+    counts = Compared::NotLess;
+  }
   if (counts == Compared::Greater) {
     return true;
   }

@@ -33,7 +33,7 @@ public:
       add("runs", runsText());
       add("mask", maskText());
     }
-    add("threshold", toString(plan.exprs, wait.threshold, plan.rings, kernel));
+    add("threshold", toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel));
     add("exact", wait.exact ? "yes: passes the moment the dependence is satisfied"
                             : "no: may wait longer than the dependence asks");
     return std::move(parts);
@@ -73,6 +73,13 @@ private:
       return fmt::format("run number q needs run q - {} of {}, over the whole run{}", wait.minus,
                          producer(), dep.form == DistanceForm::Flat ? "" : jointText());
     case WaitClass::Element:
+      if (wait.table.valid()) {
+        return fmt::format(
+            "of every {} of this instruction, each needs the run of {} that stands in "
+            "the table {}; the next ones need {} more",
+            counted(kernel.tables[wait.table].runs.size(), "run"), producer(),
+            toString(kernel.tables[wait.table]), kernel.tables[wait.table].each);
+      }
       return fmt::format("the first '{}' runs of {} in that iteration, or all it has", innerText(),
                          producer());
     case WaitClass::Nest:
@@ -200,7 +207,10 @@ private:
                                            : "0";
     bool isOne = wait.innerLoop == rootLoop;
     return fmt::format("{}, plus the {}, up to {} after it: {}", before,
-                       isOne ? "number of the run" : "inner index", counter, what);
+                       wait.table.valid() ? "runs that the table asks for"
+                       : isOne            ? "number of the run"
+                                          : "inner index",
+                       counter, what);
   }
 
   std::string maskText() const {
@@ -215,9 +225,10 @@ private:
         unowed.push_back(firstOf(level.loop, level.skipped, false));
       }
     }
-    if (wait.innerLoop.valid() && wait.innerLoop != rootLoop && wait.innerStep > 0) {
+    int64_t first = wait.table.valid() ? *kernel.tables[wait.table].firstNeeding() : wait.innerStep;
+    if (wait.innerLoop.valid() && wait.innerLoop != rootLoop && first > 0) {
       unowed.push_back(fmt::format("the first {} of this instruction in each {} of {}",
-                                   counted(static_cast<uint64_t>(wait.innerStep), "run"),
+                                   counted(static_cast<uint64_t>(first), "run"),
                                    wait.innerAround == rootLoop ? "run" : "iteration",
                                    loop(wait.innerAround)));
     }

@@ -152,11 +152,19 @@ std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot) {
                      loopName(kernel, ring.loop.value), slot, counter);
 }
 
+std::string roundsText(const Kernel &kernel, const Rounds &rounds) {
+  return fmt::format("rounds({}, {} from {})", loopName(kernel, rounds.loop.value), rounds.every,
+                     rounds.first);
+}
+
 /// `minimum` is the precedence below which the text needs parentheses.
 static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
-                         const Kernel &kernel, int minimum) {
+                         const IdVector<RoundsId, Rounds> &rounds, const Kernel &kernel,
+                         int minimum) {
   const Expr &node = pool[expr];
-  auto operand = [&](uint32_t id, int min) { return print(pool, ExprId(id), rings, kernel, min); };
+  auto operand = [&](uint32_t id, int min) {
+    return print(pool, ExprId(id), rings, rounds, kernel, min);
+  };
   auto infix = [&](std::string_view sign, int precedence) {
     std::string text =
         fmt::format("{}{}{}", operand(node.a, precedence), sign, operand(node.b, precedence + 1));
@@ -171,6 +179,8 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
     return fmt::format("trip({})", loopName(kernel, node.a));
   case ExprOp::Snapshot:
     return slotText(kernel, rings[RingId(node.a)], node.b);
+  case ExprOp::Rounds:
+    return roundsText(kernel, rounds[RoundsId(node.a)]);
   case ExprOp::Ordinal:
     return fmt::format("place({})", kernel.nameOf(InstrId(node.a)));
   case ExprOp::Min:
@@ -190,8 +200,8 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
 }
 
 std::string toString(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
-                     const Kernel &kernel) {
-  return print(pool, expr, rings, kernel, 0);
+                     const IdVector<RoundsId, Rounds> &rounds, const Kernel &kernel) {
+  return print(pool, expr, rings, rounds, kernel, 0);
 }
 
 } // namespace tally

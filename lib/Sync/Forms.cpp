@@ -62,8 +62,8 @@ private:
   /// If the producer runs equally often in each entry of the shared body, counting those is enough.
   void countOuter(Form &form) const {
     bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
-    bool countsUpToOne =
-        form.waitClass == WaitClass::Element && form.inner == rootLoop && form.innerStep <= 0;
+    bool countsUpToOne = form.waitClass == WaitClass::Element && form.inner == rootLoop &&
+                         form.innerStep <= 0 && !form.table.valid();
     if (!(countsWholeRuns || countsUpToOne) ||
         resetBelow(place.shared, place.producerHome).valid() ||
         (form.carrier.valid() && form.carrier != place.shared)) {
@@ -129,6 +129,9 @@ private:
   /// Where both run equally often in each entry of the shared body, the consumer's runs count those
   /// of the producer, from one index to the same one.
   std::optional<Form> inStep() const {
+    if (dep.table.valid()) {
+      return std::nullopt;
+    }
     uint64_t runs = runsIn(place.shared, place.producerHome);
     bool isEqual = dep.step == 0 && runs != 0 && runs == runsIn(place.shared, place.consumerHome);
     if (!isEqual || !plan.decisions.constantTrips || plan.sharesQueue(dep.producer) ||
@@ -147,6 +150,10 @@ private:
     if (std::optional<Form> form = inStep()) {
       return *std::move(form);
     }
+    return dep.table.valid() ? tableForm() : elementForm(dep.step);
+  }
+
+  Form elementForm(int64_t step) const {
     RunNumbers numbers = *RunNumbers::below(kernel, place.shared, place.consumerHome);
     if (place.producerInShared()) {
       return fromRunOf(numbers);
@@ -159,20 +166,73 @@ private:
         return conservative(
             whole, "only runs of two loops are numbered where constant trips are not made use of");
       }
-      if (numbers.ahead() + std::abs(dep.step) > most) {
+      if (numbers.ahead() + std::abs(step) > most) {
         return conservative(whole,
                             fmt::format("runs of a nest are {} apart, of which {} are counted",
-                                        numbers.ahead() + std::abs(dep.step), most));
+                                        numbers.ahead() + std::abs(step), most));
       }
     }
     if (numbers.isSingle()) { // the one trip of the root is its number
-      Form form = element(std::move(whole), around, rootLoop, dep.step);
+      Form form = element(std::move(whole), around, rootLoop, step);
       form.innerAround = rootLoop;
       return form;
     }
-    Form form = element(std::move(whole), around, place.consumerHome, dep.step);
+    Form form = element(std::move(whole), around, place.consumerHome, step);
     form.innerAround = place.shared;
     return form;
+  }
+
+  /// By a table. If it cannot be followed: up to the shortest distance that there ever is; or, if
+  /// there is none, all of the iteration around both.
+  Form tableForm() const {
+    const RunTable &table = kernel.tables[dep.table];
+    LoopId outer = kernel.sharedBody(dep);
+    bool isOneLoop = outer != place.shared;
+    if (table.runs.size() == 1 && table.each == 1) { // it is a distance
+      return isOneLoop ? vectorForm() : elementForm(table.shortestDistance());
+    }
+    bool hasShortest = table.each <= static_cast<int64_t>(table.runs.size());
+    Form whole = isOneLoop           ? vectorForm()
+                 : hasShortest       ? elementForm(table.shortestDistance())
+                 : place.offset == 0 ? nested()
+                                     : carriedByWholeIterations();
+    if (std::string problem = cannotFollow(outer); !problem.empty()) {
+      return longer(whole, problem);
+    }
+    Form counted = place.offset == 0 || isOneLoop ? nested() : carriedByWholeIterations();
+    if (isOneLoop) {
+      counted.carrier = LoopId();
+      counted.offset = 0;
+    }
+    Form form = element(counted, kernel.realLoop(outer), place.consumerHome, 0);
+    if (form.waitClass != WaitClass::Element) {
+      return longer(whole, form.reason);
+    }
+    form.innerAround = outer;
+    form.table = dep.table;
+    return form;
+  }
+
+  /// Why the steps of a table are not counted; empty if they are.
+  std::string cannotFollow(LoopId outer) const {
+    const RunTable &table = kernel.tables[dep.table];
+    const int64_t most = mostElements(plan);
+    if (!plan.decisions.followTables) {
+      return "to count the steps of its table takes longer than it saves";
+    }
+    if (!plan.decisions.constantTrips) {
+      return "tables are only followed where constant trips are made use of";
+    }
+    RunNumbers numbers = *RunNumbers::below(kernel, outer, place.consumerHome);
+    bool isFar = numbers.ahead() > most || table.runs.front() < -most || table.runs.back() > most ||
+                 table.each > most;
+    if (isFar) {
+      return fmt::format("its table leads farther than {} runs, which are counted", most);
+    }
+    if (!numbers.mayFollow(kernel, table)) {
+      return fmt::format("its table has more than the {} steps that are counted", mostTableSteps);
+    }
+    return "";
   }
 
   /// The one run of the producer, needed from some run of the consumer's nest on.
@@ -256,6 +316,12 @@ private:
 
   static Form conservative(Form form, std::string reason) {
     form.waitClass = WaitClass::Conservative;
+    return longer(std::move(form), std::move(reason));
+  }
+
+  static Form longer(Form form, std::string reason) {
+    form.waitClass =
+        form.waitClass == WaitClass::Element ? WaitClass::Element : WaitClass::Conservative;
     form.exact = false;
     form.reason = std::move(reason);
     return form;

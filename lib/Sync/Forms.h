@@ -28,6 +28,7 @@ struct Form {
   LoopId inner;                  ///< element: I
   LoopId innerAround;            ///< element: in each iteration of which runs of I are numbered
   int64_t innerStep = 0;         ///< element: d
+  RunTableId table;              ///< element: instead of d
   std::vector<NestLevel> levels; ///< nest: what its loops add
   std::string reason;            ///< why it is not exact
 };

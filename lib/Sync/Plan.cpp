@@ -122,7 +122,7 @@ std::string dump(const Kernel &kernel, const SyncPlan &plan) {
                         wait.exact ? "" : " (over-waits)");
     if (wait.group.valid() && wait.threshold.valid()) {
       text += fmt::format(" group {} >= {}", wait.group.value,
-                          toString(plan.exprs, wait.threshold, plan.rings, kernel));
+                          toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel));
     }
     text += '\n';
   }

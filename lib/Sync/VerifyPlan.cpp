@@ -109,7 +109,7 @@ private:
     if (!leafIsCountable(node, kernel.deps[id])) {
       complain(kernel.deps[id].where,
                fmt::format("{} waits for '{}', which its engine cannot count", describe(kernel, id),
-                           toString(plan.exprs, expr, plan.rings, kernel)));
+                           toString(plan.exprs, expr, plan.rings, plan.rounds, kernel)));
     }
   }
 
@@ -120,6 +120,9 @@ private:
       return leaf.a < kernel.loops.size() && LoopId(leaf.a) != rootLoop;
     case ExprOp::Trip:
       return leaf.a < kernel.loops.size() && kernel.encloses(LoopId(leaf.a), home);
+    case ExprOp::Rounds:
+      return leaf.a < plan.rounds.size() && plan.rounds[RoundsId(leaf.a)].every > 0 &&
+             kernel.encloses(plan.rounds[RoundsId(leaf.a)].loop, home);
     case ExprOp::Snapshot: {
       const Ring &ring = plan.rings[RingId(leaf.a)];
       return leaf.b >= 1 && leaf.b <= ring.depth && kernel.encloses(ring.loop, home) &&

@@ -150,6 +150,20 @@ template <typename F, typename T> void readValue(const JsonAt &at, const F &fiel
   }
 }
 
+/// `{"runs": [0, 0, 1], "each": 2}`
+inline void readTable(const JsonAt &at, DistanceData &data) {
+  at.expectObject({"runs", "each"});
+  if (std::optional<JsonAt> runs = at.need("runs")) {
+    forElements(*runs, [&](const JsonAt &item, size_t) { data.runs.push_back(item.integer()); });
+    if (runs->isArray() && data.runs.empty()) {
+      runs->error("expected at least one run");
+    }
+  }
+  if (std::optional<JsonAt> each = at.need("each")) {
+    data.step = each->integer();
+  }
+}
+
 /// The keys `distance`, `flat` and `element` of the object.
 inline void readDistance(const JsonAt &at, DistanceData &data) {
   std::optional<JsonAt> distance = at.find("distance");
@@ -165,7 +179,12 @@ inline void readDistance(const JsonAt &at, DistanceData &data) {
   }
   if (flat || element) {
     data.form = flat ? DistanceForm::Flat : DistanceForm::Element;
-    data.step = (flat ? flat : element)->integer();
+    bool isTable = !flat && element->isObject();
+    if (isTable) {
+      readTable(*element, data);
+    } else {
+      data.step = (flat ? flat : element)->integer();
+    }
   }
 }
 

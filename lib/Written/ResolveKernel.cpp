@@ -288,8 +288,12 @@ void KernelResolver::add(const DepData &data, Location place) {
   if (!producer.valid() || !consumer.valid() || !known) {
     return;
   }
-  DepId id = builder.dep(producer, consumer, data.distance.form, data.distance.step, components,
-                         data.kind, where);
+  const DistanceData &distance = data.distance;
+  DepId id = distance.runs.empty()
+                 ? builder.dep(producer, consumer, distance.form, distance.step, components,
+                               data.kind, where)
+                 : builder.depTable(producer, consumer, {distance.runs, distance.step}, components,
+                                    data.kind, where);
   if (data.allowDivergent) {
     builder.allowDivergent(id);
   }

@@ -58,7 +58,10 @@ void appendClause(std::string &out, const TripData &trip) {
 }
 
 void appendClause(std::string &out, const DistanceData &distance) {
-  if (distance.form != DistanceForm::Vector) {
+  if (!distance.runs.empty()) {
+    appendList(out, " element [", distance.runs, "]", [&](int64_t run) { appendNumber(out, run); });
+    appendWord(out, "each", distance.step);
+  } else if (distance.form != DistanceForm::Vector) {
     appendWord(out, toString(distance.form), distance.step);
   }
   if (!distance.components.empty() && distance.form != DistanceForm::Flat) {

@@ -92,7 +92,14 @@ void appendJson(std::string &out, const F &field, const T &value) {
 static void appendDistance(std::string &out, const DistanceData &distance) {
   if (distance.form != DistanceForm::Vector) {
     appendKey(out, toString(distance.form));
-    appendNumber(out, distance.step);
+    if (distance.runs.empty()) {
+      appendNumber(out, distance.step);
+    } else {
+      appendList(out, "{\"runs\": [", distance.runs,
+                 "], \"each\": ", [&](int64_t run) { appendNumber(out, run); });
+      appendNumber(out, distance.step);
+      out += '}';
+    }
   }
   if (distance.components.empty()) {
     return;

@@ -56,8 +56,9 @@ std::string tilesOf(const Kernel &kernel, InstrId instr) {
 bool isSame(const Explained &explained, const Dep &dep, const DerivedDep &derived) {
   const Kernel &kernel = explained.kernel;
   return derived.dep.producer == dep.producer && derived.dep.consumer == dep.consumer &&
-         distanceText(kernel, dep, kernel.componentsOf(dep)) ==
-             distanceText(kernel, derived.dep, explained.asked->componentsOf(derived.dep));
+         distanceText(kernel, dep, kernel.componentsOf(dep), kernel.tables) ==
+             distanceText(kernel, derived.dep, explained.asked->componentsOf(derived.dep),
+                          explained.asked->tables);
 }
 
 /// The accesses that ask for it; an empty text if they are not known.
@@ -169,9 +170,9 @@ std::string foundFor(const Kernel &kernel, const std::vector<DepId> &waits) {
   std::vector<std::string> producers;
   for (DepId id : waits) {
     const Dep &dep = kernel.deps[id];
-    producers.push_back(fmt::format("'{}'{} {}", kernel.nameOf(dep.producer),
-                                    distanceText(kernel, dep, kernel.componentsOf(dep)),
-                                    toString(dep.kind)));
+    producers.push_back(fmt::format(
+        "'{}'{} {}", kernel.nameOf(dep.producer),
+        distanceText(kernel, dep, kernel.componentsOf(dep), kernel.tables), toString(dep.kind)));
   }
   return producers.empty() ? ""
                            : fmt::format("'{}' waits for {}: found from the accesses",

@@ -173,7 +173,9 @@ static constexpr Word words[] = {
      "counted over the whole execution."},
     {"dep", "element", "element N",
      "For two loops side by side: inner iteration *i* of the consumer waits for *i* - N of the "
-     "producer."},
+     "producer. By a table, `element [0, 0, 1] each 2`: of every three runs, each waits for the "
+     "one "
+     "that stands there; the next three for 2 more. That serves two in one loop, too."},
     {"dep", "allow_divergent", "allow_divergent",
      "Engines may disagree on how often the producer runs. Then the consumer's engine counts."},
     {"dep", "semaphore", "semaphore N",

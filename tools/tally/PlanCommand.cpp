@@ -267,8 +267,9 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
             waits ? Cell(fmt::format("group {}", wait.group.value), wait.group.value)
                   : Cell("-", Json()),
             Cell::hidden(plan.placeOf[dep.producer]),
-            wait.threshold.valid() ? Cell(toString(plan.exprs, wait.threshold, plan.rings, kernel))
-                                   : Cell::hidden({}),
+            wait.threshold.valid()
+                ? Cell(toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel))
+                : Cell::hidden({}),
             waitCost(plan, machine, id),
             sourceCell(kernel, dep.where),
             wait.exact || !waits ? Cell() : "waits longer than the dependence asks"};

@@ -42,7 +42,7 @@ Json waitOf(const Planned &planned, const Machine &machine, DepId dep) {
                             group.numSignals, plan.placeOf[kernel.deps[dep].producer],
                             group.pinned ? fmt::format(", pinned to {}", *group.pinned) : "");
     if (wait.threshold.valid()) {
-      threshold = toString(plan.exprs, wait.threshold, plan.rings, kernel);
+      threshold = toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel);
     }
   }
   return {{"class", toString(wait.waitClass)},

@@ -17,7 +17,7 @@ using namespace tally::oracle;
 
 namespace {
 
-constexpr uint32_t numPrograms = 4000;
+constexpr uint32_t numPrograms = 4400;
 
 /// Where the two differ, or nothing.
 std::string difference(const RandomCodeCase &code, uint64_t &compared) {

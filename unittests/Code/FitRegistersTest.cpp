@@ -84,7 +84,7 @@ Kernel fiveBack(std::string_view inner = "B") {
 
 std::string thresholdOf(const Kernel &kernel, const Compiled &compiled) {
   const SyncPlan &plan = compiled.plan;
-  return toString(plan.exprs, plan.waits[DepId(0)].threshold, plan.rings, kernel);
+  return toString(plan.exprs, plan.waits[DepId(0)].threshold, plan.rings, plan.rounds, kernel);
 }
 
 } // namespace

@@ -192,9 +192,14 @@ private:
         return false;
       }
     }
+    int64_t consumer = runs.numberSince(c, distances.size());
+    int64_t producer = runs.numberSince(p, distances.size());
+    // Of several accesses together, the one that is shown may be needed later.
+    bool isOneRun = kernel.instrs[dep.producer].home == kernel.sharedBody(dep);
     return dep.form != DistanceForm::Element ||
-           runs.numberSince(c, distances.size()) - runs.numberSince(p, distances.size()) ==
-               dep.step;
+           (dep.table.valid() ? kernel.runNeeded(dep, consumer) >= producer
+            : isOneRun        ? consumer - producer >= dep.step
+                              : consumer - producer == dep.step);
   }
 
   /// Whether a distance on the i-th of the loops around a body goes beyond all its iterations.

@@ -50,7 +50,7 @@ TEST(CountingTest, fartherBackIsConservative) {
   EXPECT_EQ(wait.waitClass, WaitClass::Conservative);
   EXPECT_FALSE(wait.exact);
   EXPECT_EQ(plan.rings[RingId(0)].depth, 64u);
-  EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, kernel),
+  EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel),
             "isGT(total(A), 65)*snapshot(A, 64, total(B))");
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
@@ -78,7 +78,7 @@ static std::string thresholdOver(int64_t distance, uint32_t weight, uint64_t lim
   EXPECT_FALSE(diagnostics.hasErrors());
   const Wait &wait = plan.waits[DepId(0)];
   EXPECT_EQ(wait.maskLoop, a) << "it is still counted against the limit";
-  return toString(plan.exprs, wait.threshold, plan.rings, kernel);
+  return toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel);
 }
 
 /// A distance of D iterations reaches over D*w*N retirements. Where counters hold fewer, nothing is
@@ -249,7 +249,7 @@ TEST(CountingTest, beforeTheProducersLoopOneCopyFewerServes) {
   Kernel kernel = b.finish();
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, {}, diagnostics);
-  EXPECT_EQ(toString(plan.exprs, plan.waits[DepId(0)].threshold, plan.rings, kernel),
+  EXPECT_EQ(toString(plan.exprs, plan.waits[DepId(0)].threshold, plan.rings, plan.rounds, kernel),
             "isGT(total(A), 3)*late(A, 2, total(B))");
   EXPECT_EQ(plan.rings[RingId(0)].depth, 2u);
 }
@@ -293,7 +293,7 @@ struct RingInNest {
     EXPECT_FALSE(diagnostics.hasErrors());
     std::vector<std::string> texts;
     for (const Wait &wait : plan.waits) {
-      texts.push_back(toString(plan.exprs, wait.threshold, plan.rings, kernel));
+      texts.push_back(toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel));
     }
     return texts;
   }
@@ -367,7 +367,8 @@ TEST(CountingTest, constantNestsAreCountedInRuns) {
     const Wait &wait = plan.waits[DepId(0)];
     EXPECT_EQ(wait.waitClass, WaitClass::Nest);
     EXPECT_TRUE(wait.exact);
-    EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, kernel), distance.threshold);
+    EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel),
+              distance.threshold);
     EXPECT_TRUE(diagnostics.all().empty());
   }
 }
@@ -394,7 +395,7 @@ TEST(CountingTest, constantTripsAreNotCounted) {
   EXPECT_EQ(diagnostics.all().size(), 0u);
   EXPECT_TRUE(plan.rings.empty());
   auto threshold = [&](uint32_t dep) {
-    return toString(plan.exprs, plan.waits[DepId(dep)].threshold, plan.rings, kernel);
+    return toString(plan.exprs, plan.waits[DepId(dep)].threshold, plan.rings, plan.rounds, kernel);
   };
   EXPECT_EQ(threshold(0), "4*total(A)");
   EXPECT_EQ(threshold(1), "4*max(total(A) - 70, 0)");

@@ -9,7 +9,7 @@
 namespace tally::oracle {
 namespace {
 
-constexpr uint64_t numPrograms = 3000;
+constexpr uint64_t numPrograms = 6000;
 constexpr uint32_t enough = 100; ///< reports of one kind of mistake
 
 bool isFormula(const SyncPlan &plan, DepId dep) {
@@ -44,6 +44,8 @@ ExprId rebuild(ExprPool &pool, const Expr &expr) {
     return pool.trip(LoopId(expr.a));
   case ExprOp::Snapshot:
     return pool.snapshot(RingId(expr.a), expr.b);
+  case ExprOp::Rounds:
+    return pool.rounds(RoundsId(expr.a));
   case ExprOp::Ordinal:
     return pool.ordinal(InstrId(expr.a));
   default:

@@ -299,7 +299,7 @@ void write(const Kernel &kernel, SyncPlan &plan, DepId dep, const ElementParts &
 Mistake inElement(const std::function<bool(const Kernel &, DepId, ElementParts &)> &change) {
   return [change](const Kernel &kernel, SyncPlan &plan, DepId dep) {
     const Wait &wait = plan.waits[dep];
-    if (wait.waitClass != WaitClass::Element) {
+    if (wait.waitClass != WaitClass::Element || wait.table.valid()) {
       return false;
     }
     ElementParts parts{.base = wait.slot + 1,

@@ -12,7 +12,7 @@ What a certificate says in addition to kernel and code is in neither, and is lef
 
 import sys
 
-from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Wrong, check_fields, check_listed, check_schema, is_number,
+from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Table, Wrong, check_fields, check_listed, check_schema, is_number,
                        items, one_of, parse, read_ids)
 from tiles import TileParser, trip_bounds
 
@@ -139,9 +139,20 @@ class KernelWriter(Text):
             self.line(4, "({} {} {})".format(*ends, self.distance(dependence)))
         self.put(")")
 
+    def shortest(self, dependence):
+        """Certificates have no tables: what one says is asked for at least."""
+        runs, each = dependence.element.runs, dependence.element.each
+        nearest = min(number - run for number, run in enumerate(runs))
+        if dependence.producer.body is dependence.consumer.body:
+            loop = self.bodies[dependence.consumer.body.loops[-1].name]
+            return f"(distance ({loop} {nearest}))" if nearest else "(distance)"
+        return f"(element {nearest})" if each <= len(runs) else "(distance)"
+
     def distance(self, dependence):
         if dependence.flat is not None:
             return f"(flat {dependence.flat})"
+        if isinstance(dependence.element, Table):
+            return self.shortest(dependence)
         head = "distance" if dependence.element is None else f"element {dependence.element}"
         steps = [(self.bodies[loop.name], dependence.distance[loop.name]) for loop in dependence.consumer.body.loops
                  if loop.name in dependence.distance]

@@ -5,7 +5,7 @@ number at each entry, since that is where counts of entries go wrong. Now and th
 counters of few bits.
 """
 
-from documents import BIGGEST
+from documents import BIGGEST, Table
 from tiles import values_of
 from walk import Choice, Limit, Walk, clip
 
@@ -23,7 +23,9 @@ def distances_of(kernel):
     """By loop, the distances that dependences have on it; flat and element ones count for all."""
     everywhere, by_loop = set(), {}
     for dependence in kernel.dependences:
-        everywhere |= {abs(number) for number in (dependence.flat, dependence.element) if number}
+        element = dependence.element
+        steps = [number for number in element.runs if abs(number) < 8] if isinstance(element, Table) else [element]
+        everywhere |= {abs(number) for number in (dependence.flat, *steps) if number}
         for loop, distance in dependence.distance.items():
             if abs(distance) < BIGGEST // 2:
                 by_loop.setdefault(loop, set()).add(abs(distance))

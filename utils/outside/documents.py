@@ -262,8 +262,23 @@ class If:
         self.otherwise = None
 
 
+class Table:
+    """[json/Meaning.md#tables]: which run each of a few runs needs, and how much more the next ones do."""
+
+    def __init__(self, runs, each):
+        self.runs = runs
+        self.each = each
+
+    def needed(self, number):
+        period, place = divmod(number, len(self.runs))
+        return period * self.each + self.runs[place]
+
+    def __str__(self):
+        return f"{self.runs} each {self.each}"
+
+
 class Dependence:
-    """`distance` maps loops to numbers; `flat` and `element` are None where not given."""
+    """`distance` maps loops to numbers; `flat` and `element` are None where not given. `element` may be a table."""
 
     def __init__(self, producer, consumer, distance, flat, element, allow_divergent, semaphore):
         self.producer = producer
@@ -426,7 +441,9 @@ class Kernel:
         flat, element = value.get("flat"), value.get("element")
         if flat is not None:
             number(flat, path + ".flat")
-        if element is not None:
+        if isinstance(element, dict):
+            element = read_table(element, path + ".element")
+        elif element is not None:
             number(element, path + ".element", -BIGGEST)
         if flat is not None and ("distance" in value or element is not None):
             raise Wrong(path, "'flat' stands alone")
@@ -439,6 +456,17 @@ class Kernel:
         # Loops not named count 0, and a 0 that is written says no more.
         distance = {loop: steps for loop, steps in sorted(distance.items()) if steps}
         return Dependence(*ends, distance, flat, element, divergent, semaphore)
+
+
+def read_table(value, path):
+    check_fields(value, path, ("runs", "each"))
+    runs = [number(item, at, -BIGGEST) for item, at in items(value["runs"], path + ".runs")]
+    each = number(value["each"], path + ".each", -BIGGEST)
+    if not 1 <= len(runs) <= 64:
+        raise Wrong(path + ".runs", "a table has 1 to 64 runs")
+    if any(after < before for before, after in zip(runs, runs[1:] + [runs[0] + each])):
+        raise Wrong(path, "what is needed must not fall")
+    return Table(runs, each)
 
 
 def reserved(value, path):

@@ -300,6 +300,15 @@ class AskedTest(unittest.TestCase):
         self.assertEqual(self.asked(body, dep("p", "c", element=-2)), [3, 3, 3, 6, 6, 6])
         self.assertEqual(self.asked(body, dep("p", "c", element=0, distance={"A": 1})), [0, 0, 0, 1, 2, 3])
 
+    def test_tables(self):
+        body = [loop("A", 2, loop("B", 2, instr("p", "a")), loop("C", 5, instr("c", "b")))]
+        halves = {"runs": [0, 0], "each": 1}
+        self.assertEqual(self.asked(body, dep("p", "c", element=halves)), [1, 1, 2, 2, 2, 3, 3, 4, 4, 4])
+        self.assertEqual(self.asked(body, dep("p", "c", element={"runs": [-2, 1], "each": 3}, distance={"A": 1})),
+                         [0, 0, 0, 0, 0, 0, 2, 2, 2, 2])
+        body = [loop("A", 2, loop("B", 4, instr("p", "a"), instr("c", "b")))]
+        self.assertEqual(self.asked(body, dep("p", "c", element={"runs": [-1, 0], "each": 1})), [0, 1, 1, 2, 0, 5, 5, 6])
+
     def test_nests_side_by_side(self):
         first = loop("B", {"value": "n"}, loop("C", 2, instr("p", "a")))
         body = [loop("A", 2, first, loop("D", 2, loop("E", 3, instr("c", "b"))))]

@@ -6,7 +6,7 @@ own history [json/Meaning.md#what-a-dependence-asks]. Engines that agree on all 
 
 import bisect
 
-from documents import common_loops, If, Loop
+from documents import common_loops, If, Loop, Table
 from tiles import Access, evaluate, Surroundings, TileParser
 
 
@@ -159,6 +159,9 @@ class Walk:
         if dependence.flat is not None:
             return max(0, number + 1 - dependence.flat)
         common = common_loops(dependence.producer, dependence.consumer)
+        is_table = isinstance(dependence.element, Table)
+        if is_table and dependence.producer.body is dependence.consumer.body:
+            common = common[:-1]
         target = [iterations[level] - dependence.distance.get(loop.name, 0) for level, loop in enumerate(common)]
         if any(component < 0 for component in target):
             return 0
@@ -171,7 +174,8 @@ class Walk:
         if dependence.element is None:
             return asked
         own, here = dependence.consumer.body, iterations[:len(common)]
-        run = len(self.entries[own]) - 1 - entries_up_to(own, here, bisect.bisect_left) - dependence.element
+        run = len(self.entries[own]) - 1 - entries_up_to(own, here, bisect.bisect_left)
+        run = dependence.element.needed(run) if is_table else run - dependence.element
         before = entries_up_to(dependence.producer.body, target, bisect.bisect_left)
         return min(before + run + 1, asked) if run >= 0 else 0
 

@@ -156,6 +156,8 @@ struct RegisterRole {
     Total,         ///< entries of `loop`
     Trip,          ///< entries of `loop` in its current trip
     Slot,          ///< of a ring
+    Rounds,        ///< rounds of a loop that have begun
+    NextRound,     ///< after how many entries of a loop the next one begins
     Place,         ///< of the latest run of an instruction
     Running,       ///< retirements of a queue
     NextThreshold, ///< a threshold that is stepped; perhaps also other counters, in turn

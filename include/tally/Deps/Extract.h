@@ -107,14 +107,23 @@ struct DerivedDep {
   /// Where the producer runs once, next to the consumer's nest: the run there from which on it is
   /// needed, no later and no earlier. 0 if that is not so.
   uint32_t fromRun = 0;
+  /// Into Extraction::tables: where distances have a period, which runs are needed, no later and no
+  /// earlier; or none.
+  RunTableId table;
 
   bool isImplied() const { return numSteps != 0; }
 
-  /// The same, but with `fromRun`.
-  Dep beginningWhereNeeded() const {
+  /// Whether a shorter wait is enough than `dep` says.
+  bool waitsTooLong() const { return fromRun != 0 || table.valid(); }
+
+  /// The same, but with `fromRun` or `table`. A table of two in one loop stands for the distance on
+  /// it.
+  Dep asNeeded() const {
     Dep later = dep;
-    later.form = fromRun != 0 ? DistanceForm::Element : dep.form;
-    later.step = fromRun != 0 ? fromRun : dep.step;
+    later.table = table;
+    later.numComponents = table.valid() && dep.form == DistanceForm::Vector ? 0 : dep.numComponents;
+    later.form = waitsTooLong() ? DistanceForm::Element : dep.form;
+    later.step = table.valid() ? 0 : fromRun != 0 ? fromRun : dep.step;
     return later;
   }
 };
@@ -122,6 +131,7 @@ struct DerivedDep {
 struct Extraction {
   std::vector<DerivedDep> deps; ///< by consumer, then producer
   std::vector<DistanceComponent> components;
+  IdVector<RunTableId, RunTable> tables;
   std::vector<int64_t> iterations; ///< from 0
   std::vector<DerivationStep> steps;
   /// For how many of those that are kept a search for a chain ended at its bound (Implied.h).

@@ -20,6 +20,7 @@
 #ifndef TALLY_MODEL_KERNEL_H
 #define TALLY_MODEL_KERNEL_H
 
+#include "tally/Model/RunTable.h"
 #include "tally/Support/Diagnostics.h"
 #include "tally/Support/Id.h"
 #include "tally/Support/StringPool.h"
@@ -219,7 +220,8 @@ template <> inline constexpr auto wordsOf<DepKind> = words("", "raw", "war", "wa
 enum class DistanceForm : uint8_t {
   Vector,  ///< one component for each common loop, zero where not given
   Flat,    ///< consumer run number q needs producer run q - flat, over the whole run
-  Element, ///< inner index i of the consumer's loop needs i - element of the producer's
+  Element, ///< inner index i of the consumer's loop needs i - element of the producer's, or what a
+           ///< table says
 };
 template <> inline constexpr auto wordsOf<DistanceForm> = words("", "flat", "element");
 
@@ -240,7 +242,8 @@ struct Dep {
   uint32_t firstComponent = 0; ///< into Kernel::components, outermost first
   uint32_t numComponents = 0;
   Location where;
-  int64_t step = 0; ///< Flat: the run distance; Element: the inner distance
+  int64_t step = 0;      ///< Flat: the run distance; Element: the inner distance
+  RunTableId table = {}; ///< Element: instead of that
 };
 
 /// An instruction raises this semaphore, and those who depend on it wait for it there.
@@ -271,8 +274,9 @@ struct Kernel {
   IdVector<RunValueId, RunValue> values;        ///< in the order of the loops that name them
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
-  std::vector<uint32_t> reserved; ///< numbers of semaphores that no code made for it uses
-  std::vector<Pin> pins;          ///< few, in the order in which they were written
+  IdVector<RunTableId, RunTable> tables; ///< of dependences
+  std::vector<uint32_t> reserved;        ///< numbers of semaphores that no code made for it uses
+  std::vector<Pin> pins;                 ///< few, in the order in which they were written
 
   std::string_view text(NameId id) const { return strings[id]; }
 
@@ -298,8 +302,18 @@ struct Kernel {
   /// The component of a vector distance on `loop`; 0 where none is given.
   int64_t distanceOn(const Dep &dep, LoopId loop) const;
 
+  /// Of an element form: the run of the producer's nest that run `number` of the consumer's needs,
+  /// both from 0; below 0: none.
+  int64_t runNeeded(const Dep &dep, int64_t number) const {
+    return dep.table.valid() ? tables[dep.table].at(number) : number - dep.step;
+  }
+
   /// The innermost body around both.
   LoopId commonLoop(LoopId a, LoopId b) const;
+
+  /// At each entry of which a dependence starts to count: the innermost body around both; of
+  /// a table for two in one loop, the one around that.
+  LoopId sharedBody(const Dep &dep) const;
 
   /// Whether `outer` is `inner` or encloses it.
   bool encloses(LoopId outer, LoopId inner) const;
@@ -319,7 +333,8 @@ struct Kernel {
 
 /// ` at 'A' = 2`, ` flat 3`; empty for the same iteration.
 std::string distanceText(const Kernel &kernel, const Dep &dep,
-                         std::span<const DistanceComponent> components);
+                         std::span<const DistanceComponent> components,
+                         const IdVector<RunTableId, RunTable> &tables);
 
 /// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
 std::string describe(const Kernel &kernel, DepId id);

@@ -119,6 +119,15 @@ public:
     return dep(producer, consumer, DistanceForm::Element, element, components, kind, where);
   }
 
+  /// Element by element, by a table.
+  DepId depTable(InstrId producer, InstrId consumer, RunTable table,
+                 std::span<const DistanceComponent> components = {},
+                 DepKind kind = DepKind::Unspecified, Location where = {}) {
+    DepId id = depElement(producer, consumer, 0, components, kind, where);
+    kernel.deps[id].table = kernel.tables.push(std::move(table));
+    return id;
+  }
+
   void allowDivergent(DepId dep) { kernel.deps[dep].allowDivergent = true; }
 
   /// Semaphores, or registers of one engine, that code leaves alone.

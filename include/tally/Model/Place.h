@@ -27,7 +27,8 @@ struct DepPlace {
   Order order;
   /// Outermost loop with a non-zero distance, and that distance; for an
   /// all-zero distance, none and 0. For an element-wise distance the loop is
-  /// the innermost real one at or around `shared`.
+  /// the innermost real one at or around `shared`. Of two in one loop that go by a table, that loop
+  /// and the shortest distance that there ever is.
   LoopId carrier;
   int64_t offset = 0;
   /// Whether a real loop lies below the carrier, down to `shared` inclusive.

@@ -57,6 +57,10 @@ public:
   /// The most runs that there can be; none if that is not known, or more than `maxCount`.
   std::optional<uint64_t> most(const Kernel &kernel) const;
 
+  /// Whether waits by this table can be computed by the number of the run: of one loop, its steps
+  /// are counted; of a nest, only few can be compared with.
+  bool mayFollow(const Kernel &kernel, const RunTable &table) const;
+
 private:
   std::vector<LoopId> path;
   std::vector<uint64_t> weights;
@@ -69,9 +73,13 @@ struct SideBySide {
   RunNumbers consumer;
 };
 
-/// None if one of the bodies does not end a nest whose runs are numbered, or both have but one run.
-std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId producerHome,
+/// In an iteration of `shared`, which is around both. None if one of the bodies does not end a nest
+/// whose runs are numbered, or both have but one run.
+std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId shared, LoopId producerHome,
                                      LoopId consumerHome);
+
+/// The same for the ends of an element form.
+std::optional<SideBySide> sideBySide(const Kernel &kernel, const Dep &dep);
 
 } // namespace tally
 

@@ -26,12 +26,14 @@ namespace tally {
 
 using ExprId = Id<struct ExprTag>;
 using RingId = Id<struct RingTag>;
+using RoundsId = Id<struct RoundsTag>;
 
 enum class ExprOp : uint8_t {
   Const,    ///< the number a
   Total,    ///< entries of loop a so far
   Trip,     ///< entries of loop a in its current trip: the iteration number, from 1
   Snapshot, ///< slot b (from 1) of ring a
+  Rounds,   ///< rounds a that have begun
   Ordinal,  ///< what the semaphore of its queue reads when the latest run of instruction a retires
   Add,
   Sub,   ///< a - b, never below zero where it matters
@@ -70,6 +72,16 @@ struct Ring {
   uint32_t iterationsBack(uint32_t slot) const { return before.valid() ? slot + 1 : slot; }
 };
 
+/// Of the iterations of a loop in its current trip, some begin a round: numbers `first`,
+/// `first + every`, and so on, from 0. None before `first`.
+struct Rounds {
+  LoopId loop;
+  uint32_t every = 0;
+  uint32_t first = 0;
+
+  bool operator==(const Rounds &) const = default;
+};
+
 class ExprPool {
 public:
   /// With `fold`, constants are evaluated and neutral operations dropped.
@@ -82,6 +94,8 @@ public:
   ExprId trip(LoopId loop) { return add({ExprOp::Trip, loop.value, 0}); }
 
   ExprId snapshot(RingId ring, uint32_t slot) { return add({ExprOp::Snapshot, ring.value, slot}); }
+
+  ExprId rounds(RoundsId id) { return add({ExprOp::Rounds, id.value, 0}); }
 
   ExprId ordinal(InstrId instr) { return add({ExprOp::Ordinal, instr.value, 0}); }
 
@@ -125,9 +139,13 @@ uint64_t evaluate(const ExprPool &pool, ExprId expr,
 /// `late(A, 1, total(B))`.
 std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot);
 
+/// Rounds of four iterations of A, the first of which begins with iteration 2:
+/// `rounds(A, 4 from 2)`.
+std::string roundsText(const Kernel &kernel, const Rounds &rounds);
+
 /// As a formula: `isGT(trip(A), 2)*(2*total(A) - 5)`.
 std::string toString(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
-                     const Kernel &kernel);
+                     const IdVector<RoundsId, Rounds> &rounds, const Kernel &kernel);
 
 } // namespace tally
 

@@ -67,6 +67,7 @@ struct PlanDecisions {
   /// Where trips are constant, runs in nests of them are counted from the loops around; under
   /// 'auto', instead of all loops in them.
   bool constantTrips = true;
+  bool followTables = true; ///< count what a dependence by a table asks for
   /// Copies of a counter that the wait of a dependence may read; empty: as many as it needs, up to
   /// `mostRemembered`. With fewer, it waits longer than it has to.
   IdVector<DepId, uint32_t> remembered = {};
@@ -138,6 +139,7 @@ struct Wait {
   LoopId innerLoop;        ///< whose runs are the consumer's inner index; the root's: 1; or none
   LoopId innerAround;      ///< they are numbered in each iteration of it
   int64_t innerStep = 0;   ///< by how much the producer's index lies before it; a mask if above 0
+  RunTableId table;        ///< says instead which index it needs
   uint32_t firstLevel = 0; ///< Nest: into SyncPlan::nestLevels, outermost first
   uint32_t numLevels = 0;
 };
@@ -154,6 +156,7 @@ struct SyncPlan {
   ExprPool exprs;
   IdVector<GroupId, Group> groups;
   IdVector<RingId, Ring> rings;
+  IdVector<RoundsId, Rounds> rounds;
   IdVector<InstrId, GroupId> groupOf;  ///< whose semaphore an instruction raises; none: none
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;

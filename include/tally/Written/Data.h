@@ -166,16 +166,17 @@ struct ComponentData {
       std::tuple(field("loop", &ComponentData::loop), field("distance", &ComponentData::distance));
 };
 
-/// How far a dependence reaches. In text `flat 3`, `element 1 at "A" = 2`; in JSON the keys
-/// `distance`, `flat` and `element`.
+/// How far a dependence reaches. In text `flat 3`, `element 1 at "A" = 2`, `element [0, 0] each 1`;
+/// in JSON the keys `distance`, `flat` and `element`.
 struct DistanceData {
   DistanceForm form = DistanceForm::Vector;
-  int64_t step = 0; ///< of Flat and Element
+  int64_t step = 0;          ///< of Flat and Element; of a table, by how much its runs grow
+  std::vector<int64_t> runs; ///< of a table; otherwise empty
   std::vector<ComponentData> components;
 
   static constexpr auto fields =
       std::tuple(field("form", &DistanceData::form), field("step", &DistanceData::step),
-                 field("at", &DistanceData::components));
+                 field("runs", &DistanceData::runs), field("at", &DistanceData::components));
 };
 
 struct DepData {

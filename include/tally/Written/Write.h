@@ -73,7 +73,9 @@ public:
       depData.consumer = kernel.nameOf(dep.consumer);
       depData.kind = dep.kind;
       depData.distance.form = dep.form;
-      depData.distance.step = dep.step;
+      depData.distance.step = dep.table.valid() ? kernel.tables[dep.table].each : dep.step;
+      depData.distance.runs =
+          dep.table.valid() ? kernel.tables[dep.table].runs : std::vector<int64_t>();
       depData.distance.components.clear();
       for (const DistanceComponent &each : kernel.componentsOf(dep)) {
         depData.distance.components.push_back(

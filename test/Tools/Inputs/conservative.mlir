@@ -43,46 +43,6 @@ tally.kernel @alias {
   }
 }
 
-tally.kernel @guarded {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [16]
-  tally.loop "A" trips "n" max 16 {
-    tally.instr "p" on "dma" writes ["X[A] if A < 3"]
-    tally.instr "c" on "act" reads ["X[A]"]
-  }
-}
-
-tally.kernel @rings {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [3]
-  tally.loop "A" trips "n" {
-    tally.instr "p" on "dma" writes ["X[A mod 2]"]
-    tally.instr "c" on "act" reads ["X[A mod 3]"]
-  }
-}
-
-tally.kernel @ratio {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [32]
-  tally.loop "A" trips 16 {
-    tally.instr "p" on "dma" writes ["X[2*A + 1]"]
-    tally.instr "c" on "act" reads ["X[A]"]
-  }
-}
-
-tally.kernel @mirror {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [16]
-  tally.loop "A" trips 16 {
-    tally.instr "p" on "dma" writes ["X[15 - A]"]
-    tally.instr "c" on "act" reads ["X[A]"]
-  }
-}
-
 tally.kernel @anew {
   tally.engine "dma"
   tally.engine "act"
@@ -92,6 +52,16 @@ tally.kernel @anew {
       tally.instr "p" on "dma" writes ["X[B mod 2]"]
       tally.instr "c" on "act" reads ["X[B mod 2]"]
     }
+  }
+}
+
+tally.kernel @many {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [16]
+  tally.loop "A" trips "n" max 64 {
+    tally.instr "p" on "dma" writes ["X[A mod 5]"]
+    tally.instr "c" on "act" reads ["X[A mod 7]"]
   }
 }
 
