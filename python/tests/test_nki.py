@@ -615,6 +615,11 @@ class SeldomTest(KernelTest):
         self.both("with_sums", 2 * x, (2 * x).sum(1, keepdims=True), np.square(x), largest, powers,
                   powers.sum(1, keepdims=True), x=x)
 
+    def test_of_one(self):
+        x = support.random(128, 24)
+        roots = 1 / np.sqrt(np.abs(x) + 1)
+        self.one_of("seldom", "of_one", np.abs(x), np.abs(x).max(1, keepdims=True), roots, roots * roots + x, x=x)
+
     def test_between(self):
         x, place = support.random(128, 24), 3 + np.arange(24)
         low, high = np.arange(128, dtype=np.float32)[:, None] % 9, np.full((128, 1), 17, np.float32)
@@ -951,7 +956,7 @@ class RefusalTest(unittest.TestCase):
     def refused(self, *texts, line=None, file="wrong", limits=Limits(), **arguments):
         kernel = arguments.pop("kernel")
         arguments = arguments or {"x": support.random(128, 128)}
-        given = {key: tensor(value) for key, value in arguments.items()}
+        given = {key: value if isinstance(value, str) else tensor(value) for key, value in arguments.items()}
         with self.assertRaises(Refusal) as raised:
             trace_file(KERNELS / f"{file}.py", kernel, given, limits=limits)
         for text in texts:
@@ -1043,6 +1048,19 @@ class RefusalTest(unittest.TestCase):
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")
+
+    def test_operators(self):
+        """How many tiles an operator takes."""
+        for which, text in (
+                ("sum_of_one", "'add' takes two tiles, and what is given here has to take one tile"),
+                ("power_of_two", "'exp' takes one tile, and what is given here has to take two tiles"),
+                ("second", "'abs' takes one tile, and what is given here has to take two tiles"),
+                ("scan", "'exp' takes one tile"), ("none", "'add' takes two tiles, and this 'tensor_scalar' has no operand"),
+                ("operand", "'abs' takes one tile, and this 'tensor_scalar' gives it an operand"),
+                ("reversed", "or reverses them; say 0.0"),
+                ("mean", "'mean' is not an operator of one tile or two tiles")):
+            with self.subTest(which=which):
+                self.refused(text, line=f'"{which}"', kernel="operators", x=support.random(128, 8), which=which)
 
     def test_wrong_shapes(self):
         self.refused("shape [128, 128]", "shape [128, 100]", line="dma_copy(dst=tile", kernel="wrong_shapes")

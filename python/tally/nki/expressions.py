@@ -170,12 +170,20 @@ def operator_name(what):
     return name
 
 
-def find_operator(what):
+_TILES = {1: "one tile", 2: "two tiles", 3: "three tiles"}  # by arity
+
+
+def find_operator(what, *arities):
+    """An operator of as many tiles as one of these numbers."""
     name = operator_name(what)
     name = _ALIASES.get(name, name)
+    wanted = " or ".join(map(_TILES.get, arities))
     if name not in OPERATORS:
-        raise Refusal(f"'{name}' is not an operator of two tiles or of one")
-    return OPERATORS[name]
+        raise Refusal(f"'{name}' is not an operator of {wanted}")
+    operator = OPERATORS[name]
+    if operator.arity not in arities:
+        raise Refusal(f"'{name}' takes {_TILES[operator.arity]}, and what is given here has to take {wanted}")
+    return operator
 
 
 def find_reduction(what):

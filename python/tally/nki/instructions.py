@@ -170,7 +170,7 @@ def _copy(call):
 def _dma_copy(call):
     if call.dst_rmw_op is not None:
         source = call.read(call.src)
-        return [(call.dst, Apply(find_operator(call.dst_rmw_op), source, call.read(call.dst)))]
+        return [(call.dst, Apply(find_operator(call.dst_rmw_op, 2), source, call.read(call.dst)))]
     return _copy(call)
 
 
@@ -180,14 +180,23 @@ def _memset(call):
 
 def _tensor_tensor(call):
     left, right = call.read(call.data1), call.read_like(call.data2, call.data1)
-    return [(call.dst, Apply(find_operator(call.op), left, right))]
+    return [(call.dst, Apply(find_operator(call.op, 2), left, right))]
 
 
 def _applied(call, expression, op, operand, reverse):
+    """An operator of one tile does without the operand, which is 0 then."""
     if op is None:
         return expression
+    operator = find_operator(op, 1, 2)
+    if operator.arity == 1:
+        if reverse or operand is not None and (isinstance(operand, (View, Register)) or operand != 0):
+            raise Refusal(f"'{operator.name}' takes one tile, and this '{call.row.name}' gives it an operand, or reverses them; "
+                          "say 0.0 for the operand, and no 'reverse'")
+        return Apply(operator, expression)
+    if operand is None:
+        raise Refusal(f"'{operator.name}' takes two tiles, and this '{call.row.name}' has no operand for it")
     arguments = (expression, call.operand(operand))
-    return Apply(find_operator(op), *(arguments[::-1] if reverse else arguments))
+    return Apply(operator, *(arguments[::-1] if reverse else arguments))
 
 
 def _scaled(call):
@@ -207,7 +216,7 @@ def _tensor_scalar_reduce(call):
 def _scalar_tensor_tensor(call):
     x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
     y = call.read_like(call.operand1, call.data)
-    return [(call.dst, Apply(find_operator(call.op1), *((y, x) if call.reverse1 else (x, y))))]
+    return [(call.dst, Apply(find_operator(call.op1, 2), *((y, x) if call.reverse1 else (x, y))))]
 
 
 def _with_reduction(call, x):
@@ -228,7 +237,7 @@ def _activation(call):
         x = Apply(OPERATORS["multiply"], x, call.operand(call.scale))
     if call.bias is not None:
         x = Apply(OPERATORS["add"], x, call.operand(call.bias))
-    return _with_reduction(call, Apply(find_operator(call.op), x))
+    return _with_reduction(call, Apply(find_operator(call.op, 1), x))
 
 
 def _exponential(call):
@@ -353,7 +362,7 @@ def _affine_select(call):
         conditions, compare = [_of_grid(grid, tile.shape) for grid in call.pred.parts], OPERATORS["less"]
     else:
         conditions = [_of_pattern(call)]
-        compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
+        compare = find_operator(call.cmp_op, 2) if call.cmp_op is not None else OPERATORS["equal"]
     shape = (tile.shape[0], *(count for _, count in conditions[0][0]))
     places = [_affine_place(call, tile.shape, *condition) for condition in conditions]
     if None not in places and reshaped(tile.shape, tile.strides, shape) is not None:
@@ -383,7 +392,7 @@ def _select_reduce(call):
 
 
 def _range_select(call):
-    first, second = find_operator(call.comp_op0), find_operator(call.comp_op1)
+    first, second = find_operator(call.comp_op0, 2), find_operator(call.comp_op1, 2)
     otherwise = np.float32(-3.4028235e38 if call.on_false_value is None else call.on_false_value)
     start = call.range_start or 0
 
@@ -409,7 +418,7 @@ _COMMUTE = ("multiply", "add", "maximum", "minimum")
 
 
 def _scan(call):
-    multiply, add = find_operator(call.op0), find_operator(call.op1)
+    multiply, add = find_operator(call.op0, 2), find_operator(call.op1, 2)
 
     def scan(x, y, initial):
         result = np.empty(x.shape, np.float32)
@@ -566,7 +575,7 @@ def _dma_compute(call):
     for view, scale in zip(call.srcs, scales):
         x = call.read(view)
         x = x if scale == 1 else Apply(OPERATORS["multiply"], x, call.operand(scale))
-        total = x if total is None else Apply(find_operator(call.reduce_op), total, x)
+        total = x if total is None else Apply(find_operator(call.reduce_op, 2), total, x)
     return [(call.dst, total)]
 
 

@@ -82,3 +82,13 @@ def listed(x):
         nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=3.0)
         nisa.dma_copy(dst=result, src=tile)
     return results
+
+
+@nki.jit
+def of_one(x):
+    """Operators of one tile where an operand may stand: magnitudes and the largest, roots of what was scaled, and a sum."""
+    tile, magnitudes, roots, result, largest = loaded(x), tile_like(x), tile_like(x), tile_like(x), tile_like(x, 1)
+    nisa.tensor_scalar_reduce(dst=magnitudes, data=tile, op0=nl.abs, operand0=0.0, reduce_op=nl.maximum, reduce_res=largest)
+    nisa.tensor_scalar(dst=roots, data=magnitudes, op0=nl.add, operand0=1.0, op1=nl.rsqrt, operand1=0.0)
+    nisa.scalar_tensor_tensor(dst=result, data=roots, op0=nl.square, operand0=0.0, op1=nl.add, operand1=tile)
+    return stored(magnitudes), stored(largest), stored(roots), stored(result)

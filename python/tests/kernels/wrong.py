@@ -197,3 +197,21 @@ def disturbs_more(x):
     half = nl.ndarray((64, 128), dtype=nl.float16, buffer=nl.sbuf)
     nisa.memset(dst=half, value=1e30)
     nisa.dma_copy(dst=x[0:64], src=x[64:128])
+
+
+@nki.jit
+def operators(x, which):
+    """An operator that takes more tiles than it is given, or fewer."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    made = {
+        "sum_of_one": lambda: nisa.activation(dst=tile, data=tile, op=nl.add),
+        "power_of_two": lambda: nisa.tensor_tensor(dst=tile, data1=tile, data2=tile, op=nl.exp),
+        "second": lambda: nisa.scalar_tensor_tensor(dst=tile, data=tile, op0=nl.add, operand0=1.0, op1=nl.abs, operand1=tile),
+        "scan": lambda: nisa.tensor_tensor_scan(dst=tile, data0=tile, data1=tile, initial=0.0, op0=nl.exp, op1=nl.add),
+        "none": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add),
+        "operand": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.abs, operand0=2.0),
+        "reversed": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.abs, operand0=0.0, reverse0=True),
+        "mean": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.mean, operand0=1.0),
+    }
+    made[which]()
