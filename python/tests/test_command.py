@@ -16,7 +16,7 @@ import numpy as np
 
 from tally.nki.command import main
 
-from .support import KERNELS
+from .support import KERNELS, machine, tally
 
 
 def run(*arguments):
@@ -104,6 +104,34 @@ class CommandTest(unittest.TestCase):
             status, out, err = run("compare", *words)
             self.assertEqual((status, out), (2, ""))
             self.assertIn(text, err)
+
+    def test_results_of(self):
+        """Inputs and results for a kernel that was written before, at other trips, 0 among them."""
+        kernel, got = self.folder / "k.json", self.folder / "out"
+        x = "x=f32[4,640,8]"
+
+        def given(outer, inner):
+            return KERNELS / "dynamic.py", "sums", "--arg", x, "--arg", f"n=i32[1,1]:{outer}", "--arg", f"m=i32[1,1]:{inner}"
+
+        self.assertEqual(run(*given(3, 2), "-o", kernel, "-q")[0], 0)
+        for outer, inner, count in ((0, 3, 0), (2, 0, 2), (1, 1, 1), (4, 5, 4)):
+            inputs, want = self.folder / f"in{outer}", self.folder / f"want{outer}"
+            self.assertEqual(run(*given(outer, inner), f"--results-of={kernel}", f"--inputs={inputs}", f"--expect={want}"), (0, "", ""))
+            status, text = tally("sim", kernel, f"--machine={machine()}", f"--trips=outer={outer}", f"--trips=inner={inner}",
+                                 f"--inputs={inputs}", f"--outputs={got}", "--check-data")
+            self.assertEqual(status, 0, text)
+            status, text, _ = run("compare", kernel, want, got)
+            self.assertIn(f"out: f32, {count * 128 * 8} numbers: ", text)
+            self.assertEqual(status, 0, text)
+        expect = f"--expect={self.folder / 'want'}"
+        for words, text in (((f"--results-of={kernel}", expect, "-o", self.folder / "l.json"), "so '-o' has no use"),
+                            ((f"--results-of={kernel}",), "say where, by '--inputs=DIR'"),
+                            ((f"--results-of={KERNELS / 'dynamic.py'}", expect), "cannot be read as a kernel"),
+                            ((f"--results-of={kernel}", expect, "--arg", "x=f32[4,512,8]"), "'x' is f32[4, 512, 8], and f32[4, 640, 8] in")):
+            status, out, err = run(*given(3, 2), *words)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn(text, err)
+        self.assertFalse((self.folder / "want").exists())
 
     def test_bounds(self):
         given = KERNELS / "dynamic.py", "unbounded", "--arg", "x=f32[128,8]", "--arg", "n=i32[1,1]:3"

@@ -85,6 +85,8 @@ def _parser():
     parser.add_argument("-o", metavar="FILE", dest="output", help="where the kernel goes (stdout)")
     parser.add_argument("--inputs", metavar="DIR", help="write the inputs to DIR/BUFFER.npy")
     parser.add_argument("--expect", metavar="DIR", help="write NumPy's results to DIR/BUFFER.npy")
+    parser.add_argument("--results-of", metavar="FILE",
+                        help="write only --inputs and --expect, for the kernel in FILE, which was written before; loops may run 0 times")
     parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of random inputs (1)")
     parser.add_argument("--ring", type=int, default=2, metavar="N", help="copies of a tile that an iteration makes (2)")
@@ -129,25 +131,46 @@ def _run(options):
     random = np.random.default_rng(options.seed)
     arguments = dict(argument(text, random) for text in options.arg)
     _check_outputs(options)
+    results_of = _written_before(options) if options.results_of else None
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
     progress = _Progress(options.quiet)
     with progress.looking():
         traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
                             grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
-                            progress=progress)
-    text = as_text(traced.document)
-    if options.output:
-        _write(options.output, text)
-    else:
-        _print(text)
+                            progress=progress, results_of=results_of)
+    if traced.document is not None:
+        text = as_text(traced.document)
+        if options.output:
+            _write(options.output, text)
+        else:
+            _print(text)
     for folder, arrays in ((options.inputs, traced.inputs), (options.expect, traced.expected)):
         if folder:
             save(folder, arrays)
+    if traced.summary is None:
+        return 0
     if options.summary:
         _write(options.summary, json.dumps(traced.summary.as_json(), indent=1) + "\n")
     if not options.quiet:
         print(traced.summary.text(), file=sys.stderr)
     return 0
+
+
+def _written_before(options):
+    """The document that '--results-of' names."""
+    for option, value in (("-o", options.output), ("--summary", options.summary), ("--max-trips", options.max_trips)):
+        if value:
+            raise Refusal(f"'--results-of' writes no kernel, so '{option}' has no use; leave one of them out")
+    if not options.inputs and not options.expect:
+        raise Refusal("'--results-of' writes only inputs and results; say where, by '--inputs=DIR' or '--expect=DIR'")
+    try:
+        with open(options.results_of, encoding="utf-8") as file:
+            document = json.load(file)
+        if [buffer["name"] + buffer["space"] + buffer["type"] for buffer in document["buffers"]]:
+            return document
+        raise ValueError("it has no buffers")
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise Refusal(f"'{options.results_of}' cannot be read as a kernel in JSON: {problem}") from None
 
 
 def _check_outputs(options):
@@ -307,7 +330,7 @@ class _Progress:
     def _tell(self, place):
         recorder = self.recorder
         where = f", at {place}" if place is not None else ""
-        if recorder.loops:
+        if recorder.loops and recorder.loops[0].index >= 0:
             where += f", in iteration {recorder.loops[0].index + 1} of '{recorder.loops[0].name}'"
         with contextlib.suppress(RuntimeError):  # the kernel itself is printing
             print(f"... {recorder.operations} operations after {time.monotonic() - self.start:.0f} s{where}", file=sys.stderr)

@@ -10,6 +10,7 @@ import json
 import re
 from itertools import count
 from math import prod
+from typing import NamedTuple
 
 from .expressions import Unsayable, broadcast, is_elementwise, numbered
 from .refusal import Refusal, shown_path
@@ -478,3 +479,28 @@ def kernel_document(name, recorder, nodes, depth=2, most=None):
     writer = Writer(name, recorder, depth, most or {})
     document = writer.write(nodes)
     return document, writer.summary, {family: (writer.buffers[family], layout) for family, layout in writer.layouts.items()}
+
+
+class Given(NamedTuple):
+    """The layout of a buffer of a document that is there already."""
+
+    shape: list
+    ring: int = 0
+
+
+def buffers_of(document, families):
+    """The name and the layout of each of these families that has a buffer in HBM in a document of the same kernel."""
+    found, left = {}, [buffer for buffer in document["buffers"] if buffer["space"] == "hbm"]
+    for family in families:
+        wanted = free_name(family.name)
+        buffer = next((buffer for buffer in left if re.fullmatch(re.escape(wanted) + r"(\.\d+)?", buffer["name"])
+                       and buffer.get("loc", {}).get("line") == (family.place.line if family.place else None)), None)
+        if buffer is None:
+            continue
+        left.remove(buffer)
+        extents = [*family.extents, *family.shape]
+        if prod(extents) != prod(buffer["shape"]) or family.element.tally != buffer["type"]:
+            raise Refusal(f"'{wanted}' is {family.element.tally}{extents}, and {buffer['type']}{buffer['shape']} in the kernel that was "
+                          "written before; give arguments of the same shapes and types", family.place)
+        found[family] = buffer["name"], Given(buffer["shape"])
+    return found

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import places, source
-from .document import kernel_document
+from .document import buffers_of, kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
 from .refusal import Place, Refusal, first_refusal, forget_first
@@ -60,16 +60,17 @@ def trace_file(path, kernel, arguments, *, root=None, **options):
 
 
 def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), progress=None, keep_log=False,
-           only_run=False, most=None):
+           only_run=False, most=None, results_of=None):
     """Traces what `run` does with a tracer; it gives the function of the kernel. `most`: bounds on the trips of dynamic loops.
 
-    With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
+    With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops. So it is with `results_of`,
+    a document of this kernel, by whose buffers the results are called.
     """
     notes = Notes()
     while True:
         tracer = Tracer(limits, progress, grid, program, notes)
         tracer.recorder.log = [] if keep_log else None
-        tracer.recorder.interner.only_run = only_run
+        tracer.recorder.interner.only_run = only_run = only_run or results_of is not None
         try:
             function = run(tracer)
             block = tracer.finish()
@@ -86,7 +87,7 @@ def traced(run, *, name=None, ring=2, grid=(), program=(), limits=Limits(), prog
     if tracer.recorder.operations == 0:
         raise Refusal(f"the kernel '{function.__name__}' ran no operation of 'nki.isa' or 'nki.language', so there is nothing to "
                       "write; if what it does depends on its arguments, give others by '--arg'", place_of_function(function))
-    return _result(tracer, block, function, name or function.__name__, ring, only_run, most)
+    return _result(tracer, block, function, name or function.__name__, ring, only_run, most, results_of)
 
 
 def place_of_function(function):
@@ -112,9 +113,11 @@ def _run(tracer, path, kernel, arguments, root):
     return function
 
 
-def _result(tracer, block, function, name, ring, only_run, most):
+def _result(tracer, block, function, name, ring, only_run, most, results_of):
     recorder = tracer.recorder
     document = summary = buffers = nodes = constant = None
+    if results_of is not None:
+        buffers = buffers_of(results_of, dict.fromkeys(memory.family for memory in [*tracer.inputs, *tracer.hbm]))
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
@@ -125,7 +128,10 @@ def _result(tracer, block, function, name, ring, only_run, most):
         summary.program, summary.apart = _program(tracer), [
             (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
-    expected = _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data")
+    # Where no loop ran there may be nothing, and NaN says so if the type has it.
+    given = set(map(id, tracer.inputs))
+    expected = _arrays([memory for memory in tracer.hbm
+                        if memory.written or results_of is not None and memory.element.is_float and id(memory) not in given], buffers, "data")
     if summary is not None and not expected:
         summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
                          place_of_function(function))
