@@ -8,6 +8,7 @@
 #include "Shifted.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,26 +88,48 @@ public:
       return;
     }
     for (bool again = true; again;) {
-      Extraction next = extraction;
-      std::vector<bool> open = tryWith(next);
-      again = std::ranges::find(open, true) != open.end() && takeBack(open);
-      if (!again) {
-        keep(next, open);
-        extraction = std::move(next);
+      const Before before = shortenAll();
+      std::vector<bool> open = markFollowing(kernel, extraction, wasImplied);
+      again = std::ranges::find(open, true) != open.end() && takeBack(open, before);
+      if (again) {
+        restore(before);
+      } else {
+        keep(open);
       }
     }
   }
 
 private:
-  /// Those that were implied, and no longer are.
-  std::vector<bool> tryWith(Extraction &next) const {
-    for (size_t dep = 0; dep < next.deps.size(); ++dep) {
-      next.deps[dep].numSteps = 0;
+  /// What a trial changes.
+  struct Before {
+    std::vector<std::pair<uint32_t, uint32_t>> steps; ///< first and number, of each dependence
+    std::vector<std::pair<size_t, DerivedDep>> longer;
+    size_t numSteps = 0;
+  };
+
+  Before shortenAll() {
+    Before before;
+    before.numSteps = extraction.steps.size();
+    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
+      DerivedDep &derived = extraction.deps[dep];
+      before.steps.emplace_back(derived.firstStep, derived.numSteps);
       if (isShort[dep]) {
-        shorten(next.deps[dep]);
+        before.longer.emplace_back(dep, derived);
+        shorten(derived);
       }
+      derived.numSteps = 0;
     }
-    return markFollowing(kernel, next, wasImplied);
+    return before;
+  }
+
+  void restore(const Before &before) {
+    for (const auto &[dep, derived] : before.longer) {
+      extraction.deps[dep] = derived;
+    }
+    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
+      std::tie(extraction.deps[dep].firstStep, extraction.deps[dep].numSteps) = before.steps[dep];
+    }
+    extraction.steps.resize(before.numSteps);
   }
 
   static void shorten(DerivedDep &derived) {
@@ -117,12 +140,12 @@ private:
 
   /// Of those that only begin later, the ones from which these are known to have followed; if none
   /// is known, all. False if there are none.
-  bool takeBack(const std::vector<bool> &open) {
+  bool takeBack(const std::vector<bool> &open, const Before &before) {
     std::vector<bool> isToBlame(isShort.size(), false);
     for (size_t dep = 0; dep < open.size(); ++dep) {
-      const DerivedDep &derived = extraction.deps[dep];
-      for (uint32_t i = 0; open[dep] && i < derived.numSteps; ++i) {
-        const DerivationStep &step = extraction.steps[derived.firstStep + i];
+      auto [first, number] = before.steps[dep];
+      for (uint32_t i = 0; open[dep] && i < number; ++i) {
+        const DerivationStep &step = extraction.steps[first + i];
         if (step.kind == DerivationStep::Kind::Wait) {
           isToBlame[step.dep] = true;
         }
@@ -142,10 +165,10 @@ private:
   }
 
   /// Nothing follows from those that are kept only now.
-  static void keep(Extraction &next, const std::vector<bool> &open) {
+  void keep(const std::vector<bool> &open) {
     for (size_t dep = 0; dep < open.size(); ++dep) {
-      if (open[dep] && next.deps[dep].waitsTooLong()) {
-        shorten(next.deps[dep]);
+      if (open[dep] && extraction.deps[dep].waitsTooLong()) {
+        shorten(extraction.deps[dep]);
       }
     }
   }
