@@ -49,6 +49,15 @@ Instances::Instances(const Kernel &kernel, const InstanceOptions &options, Bindi
   offerCarried();
 }
 
+/// The last run at which a table begins to ask, or asks for more for the first time.
+static int64_t farthestIn(const RunTable &table) {
+  int64_t last = table.firstNeeding().value_or(0);
+  for (const RunTable::Step &step : table.steps()) {
+    last = std::max(last, step.at);
+  }
+  return last;
+}
+
 /// Of how many iterations of the loop. Of a nest beside another, runs are counted; its outermost
 /// loop is the one that decides how many there are.
 static int64_t distanceOn(const Kernel &kernel, const Dep &dep, LoopId loop) {
@@ -63,7 +72,7 @@ static int64_t distanceOn(const Kernel &kernel, const Dep &dep, LoopId loop) {
   }
   auto runs =
       static_cast<int64_t>(RunNumbers::below(kernel, shared, consumer)->runsPerIteration(0));
-  int64_t step = dep.table.valid() ? kernel.tables[dep.table].firstNeeding().value_or(0) : dep.step;
+  int64_t step = dep.table.valid() ? farthestIn(kernel.tables[dep.table]) : dep.step;
   return std::max<int64_t>(step, 0) / runs + (step % runs > 0 ? 1 : 0);
 }
 

@@ -289,6 +289,10 @@ void KernelResolver::add(const DepData &data, Location place) {
     return;
   }
   const DistanceData &distance = data.distance;
+  if (!distance.runs.empty() && distance.form != DistanceForm::Element) {
+    errors.error(at("distance"), "runs of a table stand with 'element' alone", {});
+    return;
+  }
   DepId id = distance.runs.empty()
                  ? builder.dep(producer, consumer, distance.form, distance.step, components,
                                data.kind, where)

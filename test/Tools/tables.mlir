@@ -51,6 +51,10 @@
 // RUN: tally deps %s --kernel=parts --machine=teaching --format=json | FileCheck %s --check-prefix=FOUND
 // FOUND: "runs": [
 
+// Code that ignores a table is wrong from its first step on, which trips are chosen to show.
+// RUN: not tally check %S/Inputs/table-ignored.mlir 2>&1 | FileCheck %s --check-prefix=IGNORED
+// IGNORED: verdict: no
+
 // Certificates know no tables: at least the shortest distance that there is.
 // RUN: tally compile %s --kernel=ratio --certify --machine=teaching -o %t.mlir 2>&1 | FileCheck %s --check-prefix=PROOF
 // PROOF: certified: 'ratio'
