@@ -890,6 +890,23 @@ class DynamicTest(KernelTest):
         self.assertEqual(race(traced), "yes")
         self.other_trips("product", traced, (1, 4, 5), a=a, b=b)
 
+    def test_sums_of_products(self):
+        """Zeros in PSUM are written where a loop that may run 0 times is all that adds to them, or a product says that it adds."""
+        x = support.random(128, 8)
+        traced = trace("dynamic", "sums_of_products", x=x, n=one(3), m=one(2))
+        self.assertEqual(len([name for name in statements(traced) if name.startswith("memset")]), 3)
+        self.assertNotIn("start(", support.dumped(traced))
+        self.check(traced, {})
+        part = [x[:16].T @ x[16 * i:16 * i + 16] for i in range(8)]
+        for n, m in ((3, 0), (0, 2), (5, 1), (0, 0)):
+            again = support.rerun("dynamic", "sums_of_products", x=x, n=one(n), m=one(m))
+            whole, sums = part[0] + sum(part[:n]), np.tile(sum(part[:m], np.zeros((8, 8))), (n, 1))
+            self.assertTrue(np.allclose(again.expected["whole"], whole, atol=1e-4))
+            if n:
+                self.assertTrue(np.allclose(again.expected["out"][:, :8 * n], sums, atol=1e-4))
+            self.assertEqual(differences(traced, trips=[f"outer={n}", f"inner={m}"], inputs=again.inputs, expected=again.expected,
+                                         strategies=("per-loop", "auto")), [])
+
 
 class MistakeTest(unittest.TestCase):
     """What is wrong with code for a traced kernel is told where it is in Python."""
@@ -1113,6 +1130,7 @@ class RefusalTest(unittest.TestCase):
         """What the device cannot do."""
         for kernel, line, text in [
                 ("in_hbm", "nisa.tensor_tensor", "'tensor_tensor' of 'x', which is in HBM"),
+                ("zeros_in_hbm", "nl.zeros", "Make it by 'nl.ndarray', fill a tile in sbuf, and copy that"),
                 ("too_tall", "nisa.activation", "a tile of 256 partitions"),
                 ("product_in_sbuf", "nisa.nc_matmul", "'total', which is in sbuf; products are made in psum"),
                 ("too_wide", "nisa.nc_matmul", "a 'moving' tile of 1024 columns; the device takes 512"),

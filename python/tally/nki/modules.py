@@ -136,9 +136,11 @@ class Language:
         return view
 
     def zeros(self, shape, dtype=None, buffer=None, name=None, **_):
+        _check_filled(buffer)
         return self.tracer.zeros(shape, dtype or "float32", _space(buffer), self.modern, name or None)
 
     def full(self, shape, fill_value, dtype=None, buffer=None, name=None, **_):
+        _check_filled(buffer)
         view = self.ndarray(shape, dtype, buffer, name)
         self.tracer.perform("memset", True, (view, fill_value))
         return view
@@ -320,6 +322,12 @@ class Language:
 
     def program_ndim(self):
         return len(self.tracer.grid)
+
+
+def _check_filled(buffer):
+    if _space(buffer) == "hbm":
+        refuse(f"a tensor in HBM that is filled when it is made: only engines fill tensors, and they reach sbuf and psum. Make it by "
+               "'nl.ndarray', fill a tile in sbuf, and copy that by 'nisa.dma_copy'")
 
 
 class _Meshgrid:

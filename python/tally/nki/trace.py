@@ -226,28 +226,28 @@ def call(function, given, recorder, root):
     forget_first()
     try:
         result = function(**given)
-        _raise_first(None)
+        _raise_first(recorder, None)
         return result
     except (Refusal, Again) as error:
-        _raise_first(error)
+        _raise_first(recorder, error)
         raise
     except RecursionError as error:
-        _raise_first(recorder.refusal)
+        _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' recurses without end", last_place(error, root)) from None
     except SystemExit as error:
-        _raise_first(recorder.refusal)
+        _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",
                       last_place(error, root)) from None
     except Exception as error:  # whatever the kernel does
-        _raise_first(recorder.refusal)
+        _raise_first(recorder, recorder.refusal)
         raise Raised(error, root) from error
     finally:
         forget_first()
 
 
-def _raise_first(other):
-    """Raises the first refusal, unless it is this one."""
-    first = first_refusal()
+def _raise_first(recorder, other):
+    """Raises what ended the run, or else the first refusal, unless it is this one."""
+    first = recorder.again or first_refusal()
     if first is not None and first is not other:
         raise first
 

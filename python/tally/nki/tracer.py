@@ -62,6 +62,11 @@ class Tracer:
         self.messages = Messages(self)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
+    def _again(self, **found):
+        """Leaves the kernel, which may not catch it for good (trace.py)."""
+        self.recorder.again = self.recorder.again or Again(**found)
+        raise self.recorder.again
+
     # ---- Memory
 
     def allocate(self, shape, element, space, modern, name=None, data=None, place=None):
@@ -273,11 +278,11 @@ class Tracer:
     def _write(self, row, call, operation, targets, values, modern):
         for number, (target, value) in enumerate(zip(targets, values)):
             role, flag = "w", None
+            self._before_write(target, row.name in PRODUCTS and call.accumulate)
             if row.name in PRODUCTS:
                 role, flag = "a", self._sum_flag(target, call.accumulate)
             elif target.memory.space == "psum" and not modern:
                 self._mark_set(target)
-            self._before_write(target, role)
             self._store(operation, target, value, flag)
             operation.accesses.append((role, target, flag))
 
@@ -328,7 +333,7 @@ class Tracer:
                 continue
             row = self._row(view, is_read)
             if row is not None and memory.size // row <= _MOST_ROWS and self.notes.rows.get(_identity(memory)) != row:
-                raise Again(rows={_identity(memory): row})
+                self._again(rows={_identity(memory): row})
 
     def _row(self, view, is_read):
         """How long rows have to be; None if they are right, or none are."""
@@ -387,7 +392,8 @@ class Tracer:
         if target.scattered is None:
             self._parts(target)[...] = True
 
-    # ---- Zeros that a sum begins with are written only if something else looks at them
+    # ---- Zeros that a sum begins with are written only if something else looks at them. What is written first, in every
+    # run and over all of them, does without.
 
     def _before_read(self, view):
         if view.memory.producer is not None:
@@ -407,22 +413,24 @@ class Tracer:
         self.recorder.obstacle("a copy that the kernel has not: a result is used again after it was assigned")
         self.perform("tensor_copy", True, (whole(memory), dst.reshape(memory.shape)))
 
-    def _before_write(self, target, role):
-        if target.memory.zero:
-            if role == "a" and (target.memory.set_parts is None or self._covers(target)):
-                target.memory.zero = not self._covers(target)
-            else:
-                self._write_zeros(target.memory)
+    def _before_write(self, target, adds=False):
+        memory = target.memory
+        if memory.zero and (adds or self._may_not_run(memory) or not _covers(target)):
+            self._write_zeros(memory)
+        memory.zero = False
 
-    def _covers(self, target):
-        return target.memory.set_parts is not None and bool(target.memory.set_parts.all())
+    def _may_not_run(self, memory):
+        """Whether this is in a dynamic loop, which may run 0 times, that began after the memory was allocated."""
+        return any(loop.trips is not None and (memory.family.loops[depth:depth + 1], memory.coordinates[depth:depth + 1])
+                   != ((loop.id,), (loop.index,)) for depth, loop in enumerate(self.recorder.loops))
 
     def _write_zeros(self, memory):
+        """Here, unless other runs do not come here; then where they are allocated, once more from the start."""
         memory.zero = False
-        if memory.set_parts is None or not memory.set_parts.any():
-            self.perform("memset", True, (whole(memory), 0.0))
-        elif not memory.set_parts.all():
-            raise Again(unknown={memory.family.place})
+        if self._may_not_run(memory):
+            self._again(unknown={memory.family.place})
+        self.perform("memset", True, (whole(memory), 0.0))
+        self._mark_set(whole(memory))
 
     def zeros(self, shape, element, space, modern, name=None):
         view = self.allocate(shape, element, space, modern, name)
@@ -504,6 +512,8 @@ class Tracer:
         asked = value.memory.element
         if asked not in (dst.memory.element, "float32") or dst.size != value.size or dst.unknown:
             return False
+        if dst.memory.zero and (self._may_not_run(dst.memory) or not _covers(dst)):
+            self._again(unknown={dst.memory.family.place})  # the operation, which ran already, needs zeros before it
         role, flag = operation.accesses[number][0], None
         if role == "a":
             if dst.memory.space != "psum":
@@ -513,7 +523,7 @@ class Tracer:
             if add and parts.any() and not parts.all():
                 refuse("a product is added to a place that earlier ones have covered in part")
             parts[...] = True
-        self._before_write(dst, role)
+        self._before_write(dst)
         self._store(operation, dst, raw, flag)
         operation.accesses[number] = (role, dst, flag)
         dst.memory.known = dst.memory.known and value.memory.known
@@ -603,6 +613,14 @@ def _check_chip(row, reads, targets):
     if row.name in PRODUCTS and targets[0].memory.space != "psum":
         refuse(f"'{row.name}' writes to '{targets[0].name}', which is in {targets[0].memory.space}; products are made in psum: "
                "give it a tile there, and copy that")
+
+
+def _covers(target):
+    """Whether it is all of its memory."""
+    marks = np.zeros(target.memory.size, bool)
+    if target.scattered is None and not target.unknown:
+        np.ndarray(target.shape, bool, marks, target.offset, target.strides)[...] = True
+    return bool(marks.all())
 
 
 _MOST_ROWS = 2**24  # an index is an f32

@@ -128,6 +128,7 @@ class Recorder:
         self.log = None  # tests keep every operation here
         self.demoted = set()  # places of memories whose numbers an iteration of a dynamic loop made unknown
         self.refusal = None  # what could not be raised where it was found
+        self.again = None  # why the kernel is to be run once more
 
     # ---- Operations
 

@@ -443,3 +443,38 @@ def scratch(x, n):
             nisa.dma_copy(dst=between[part], src=x[rows])
             nisa.dma_copy(dst=out[rows], src=between[part])
     return out
+
+
+@nki.jit
+def sums_of_products(x, n, m):
+    """Sums that begin as zeros in PSUM: one for each iteration by a keyword, one by a habit, and one over all iterations."""
+    width = x.shape[1]
+    out = nl.ndarray((2, x.shape[0] // 16 * width, width), dtype=nl.float32, buffer=nl.shared_hbm)
+    whole = nl.ndarray((width, width), dtype=nl.float32, buffer=nl.shared_hbm)
+    outer, inner = register_from(n), register_from(m)
+
+    def block(number):
+        tile = nl.ndarray((16, width), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(16 * number, 16)])
+        return tile
+
+    def give(place, total):
+        result = nl.ndarray((width, width), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=result, src=total)
+        nisa.dma_copy(dst=place, src=result)
+
+    over_all = nl.zeros((width, width), dtype=nl.float32, buffer=nl.psum)
+    first = block(0)
+    for i in nl.dynamic_range(outer):
+        for way in range(2):
+            total = nl.zeros((width, width), dtype=nl.float32, buffer=nl.psum)
+            for j in nl.dynamic_range(inner):
+                if way == 0:
+                    nisa.nc_matmul(dst=total, stationary=first, moving=block(j))
+                else:
+                    nisa.nc_matmul(dst=total, stationary=first, moving=block(j), accumulate=True)
+            give(out[way, nl.ds(i * width, width)], total)
+        nisa.nc_matmul(dst=over_all, stationary=first, moving=block(i))
+    nisa.nc_matmul(dst=over_all, stationary=first, moving=first)
+    give(whole, over_all)
+    return out, whole

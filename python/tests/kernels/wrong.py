@@ -101,6 +101,12 @@ def in_hbm(x):
 
 
 @nki.jit
+def zeros_in_hbm(x):
+    out = nl.zeros(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+
+
+@nki.jit
 def too_tall(x):
     tile = nl.ndarray((2 * x.shape[0], 4), dtype=x.dtype, buffer=nl.sbuf)
     nisa.activation(dst=tile, op=nl.exp, data=tile)
