@@ -22,6 +22,7 @@ from tally.nki.elements import ELEMENTS, cast, packed, unpacked
 from tally.nki.expressions import OPERATORS
 from tally.nki.instructions import INSTRUCTIONS
 from tally.nki.tree import Limits
+from tally.nki.values import FAR
 from tally.nki.trace import Raised
 
 from . import support
@@ -864,6 +865,21 @@ class DynamicTest(KernelTest):
     def test_doubled(self):
         traced = trace("dynamic", "doubled", x=support.random(128, 16), n=one(2))
         self.assertEqual(statement(traced, "dma_copy", 1)["reads"][0], "x[@]")
+
+    def test_counted(self):
+        """A number in memory that each iteration adds to grows evenly only if it is whole and stays in its type's exact range."""
+        x, n = support.random(2048, 8), one(3)
+        for kind, first, step, reads in [
+                ("int32", 0, 64, "x[64*i:16, 0:8]"), ("int32", 640, -64, "x[-64*i + 640:16, 0:8]"), ("float32", 0, 64, "x[64*i:16, 0:8]"),
+                ("uint32", 8, 64, "x[64*i + 8:16, 0:8]"), ("uint32", 640, -64, "x[@]"), ("uint8", 0, 64, "x[@]"), ("uint8", 130, -50, "x[@]"),
+                ("int8", 0, 40, "x[@]"), ("int16", 0, 64, "x[@]"), ("bfloat16", 0, 101, "x[@]"), ("float32", 0, 0.4, "x[@]")]:
+            given = {"x": tensor(x), "n": tensor(n), "kind": kind, "first": first, "step": step}
+            traced = trace_file(KERNELS / "dynamic.py", "counted", given)
+            self.assertEqual(statement(traced, "dma_copy", 1)["reads"], [reads], (kind, step))
+            self.assertEqual(race(traced), "yes")
+        # A longer axis has places that no number in memory can count to.
+        given = {"x": tensor(np.zeros((FAR + 16, 1), np.int32), "int8"), "n": tensor(n), "kind": "int32", "first": 0, "step": 64}
+        self.assertEqual(statement(trace_file(KERNELS / "dynamic.py", "counted", given), "dma_copy", 1)["reads"], ["x[@]"])
 
     def test_start_and_step(self):
         x = support.random(1024, 16)

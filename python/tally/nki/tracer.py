@@ -18,7 +18,7 @@ from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
 from .tree import Limits, Operation, Recorder
-from .values import LoopReduce, Memory, Register, View, difference, follows_indices, limited, memories_in, refuse, whole
+from .values import FAR, LoopReduce, Memory, Register, View, difference, follows_indices, limited, memories_in, refuse, whole
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 PRODUCTS = ("nc_matmul", "nc_matmul_mx")
@@ -164,6 +164,8 @@ class Tracer:
 
     def finish(self):
         """The kernel as a block; what came from other programs is among the inputs."""
+        if self.recorder.far and not self.recorder.counters <= self.notes.unknown:
+            raise Again(unknown=self.recorder.counters)
         block = self.recorder.finish()
         self.inputs += self.messages.finished()
         self.inputs += [memory for memory in from_others(self.hbm) if not any(memory is mine for mine in self.inputs)]
@@ -353,6 +355,8 @@ class Tracer:
             view.unknown for view in [*reads, *targets])
         if known and self.recorder.is_dynamic:
             known = row.linear and _adds_constant(call, targets[0])
+            if known:
+                self.recorder.counters.add(targets[0].memory.place)
         for target in targets:
             memory = target.memory
             if row.name == "memset" and target.size == memory.size and target.scattered is None:
@@ -643,13 +647,19 @@ class _Named:
         self.operator = name
 
 
+_COUNTERS = ("int32", "uint32", "float32")
+
+
 def _adds_constant(call, target):
-    """`x = x + c`, in place: then x grows evenly."""
-    data = call.data
+    """`x = x + c`, in place, on whole numbers: then x grows evenly until it is beyond `FAR`, where arithmetic in f32 rounds.
+    Narrower types end before that, and those without a sign at 0."""
+    data, step = call.data, call.operand0
     return (call.row.name == "tensor_scalar" and call.op1 is None and not call.reverse0
             and getattr(call.op0, "operator", None) in ("add", "subtract")
-            and not isinstance(call.operand0, View)
-            and (data.memory, data.offset, data.shape) == (target.memory, target.offset, target.shape))
+            and not isinstance(step, View) and float(step).is_integer() and target.memory.element.name in _COUNTERS
+            and (target.memory.element.name != "uint32" or (step >= 0) == (call.op0.operator == "add"))
+            and (data.memory, data.offset, data.shape) == (target.memory, target.offset, target.shape)
+            and bool(np.all(np.abs(target.read()) < FAR) and np.all(np.mod(target.read(), 1) == 0)))
 
 
 def _is_column(x, wide):

@@ -127,6 +127,7 @@ class Recorder:
         self.obstacles = {}
         self.log = None  # tests keep every operation here
         self.demoted = set()  # places of memories whose numbers an iteration of a dynamic loop made unknown
+        self.counters, self.far = set(), False  # places of numbers in memory that loops count; whether addresses go beyond FAR
         self.refusal = None  # what could not be raised where it was found
         self.again = None  # why the kernel is to be run once more
 

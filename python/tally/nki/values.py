@@ -19,6 +19,9 @@ from .places import here
 from .refusal import Refusal
 
 
+FAR = 2**24  # whole numbers up to here are exact in f32, which all arithmetic on memory is in
+
+
 def refuse(message):
     raise Refusal(message, here())
 
@@ -571,6 +574,7 @@ class View:
 
     def _moved(self, by, unit, offset, shape, strides):
         """`by` units further: a register, or a number in memory."""
+        self.memory.tracer.recorder.far |= self.memory.size // max(unit, 1) > FAR
         if isinstance(by, Register):
             return self._with(offset + by.value * unit, shape, strides, not by.known)
         at = int(np.asarray(by.read()).reshape(-1)[0])
@@ -910,6 +914,7 @@ def _at_slices(view, index):
             strides.append(0)
             continue
         extent, stride = view.shape[axis], view.strides[axis]
+        view.memory.tracer.recorder.far |= extent > FAR
         if isinstance(i, (slice, DynamicSlice)):
             start, count, step, dynamic = _range(i, extent)
             shape.append(count)

@@ -478,3 +478,19 @@ def sums_of_products(x, n, m):
     nisa.nc_matmul(dst=over_all, stationary=first, moving=first)
     give(whole, over_all)
     return out, whole
+
+
+@nki.jit
+def counted(x, n, kind, first, step):
+    """An address is a number in memory, of some type, that each iteration adds to."""
+    out = nl.ndarray((1024, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    count, at = register_from(n), nisa.register_alloc()
+    number = nl.ndarray((1, 1), dtype=kind, buffer=nl.sbuf)
+    nisa.memset(dst=number, value=first)
+    for i in nl.dynamic_range(count):
+        nisa.register_load(at, number)
+        tile = nl.ndarray((16, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(at, 16)])
+        nisa.dma_copy(dst=out[nl.ds(16 * i, 16)], src=tile)
+        nisa.tensor_scalar(dst=number, data=number, op0=nl.add, operand0=step)
+    return out
