@@ -2,6 +2,8 @@
 
 import ast
 import builtins
+import contextlib
+import io
 import json
 import os
 import random
@@ -1044,6 +1046,17 @@ class RefusalTest(unittest.TestCase):
                     self.refused(f"changes Python's {name}", "from before the loop", file="wrong_dynamic", kernel=kernel, x=x, n=one(trips),
                                  line="while left" if kernel == "in_while" else "fori_loop" if kernel in ("in_closure", "in_nonlocal", "in_partial")
                                  else "for _ in nl.dynamic_range" if kernel != "none_before" else "for i in nl.dynamic_range")
+
+    def test_state_of_all_kinds(self):
+        """What an iteration changes is found in any object, or the object may be one whose state cannot be followed."""
+        kernels = (KERNELS / "wrong_dynamic.py").read_text(encoding="utf-8")
+        given = {"x": tensor(support.random(640, 8)), "n": tensor(one(3))}
+        for kind in re.findall(r'^    "(\w+)": \(', kernels, re.M):
+            with self.subTest(kind=kind), self.assertRaises(Refusal) as raised:
+                trace_file(KERNELS / "wrong_dynamic.py", "of_kind", {**given, "kind": kind})
+            self.assertRegex(str(raised.exception), "the dynamic loop (changes|may change) Python's '")
+        with contextlib.redirect_stderr(io.StringIO()):
+            trace_file(KERNELS / "wrong_dynamic.py", "allowed", given)
 
     def test_registers_of_iterations(self):
         x = support.random(640, 8)

@@ -111,7 +111,7 @@ class _Watch:
         now = State(*self.given)
         change = self.before.change(now)
         if change is not None:
-            raise Refusal(f"the dynamic loop changes Python's {change}, which the device does not see: it has one body for all "
+            raise Refusal(f"the dynamic loop {change} which the device does not see: it has one body for all "
                           "iterations; use the loop's index, or a register or a tensor from before the loop", self.place)
         if self.before.reshapes(now):  # the next iteration shows whether it minds
             self.given[-1].carried = True

@@ -9,10 +9,12 @@ A tile or a register that is made in an iteration cannot be used after it (rings
 stands for does not matter.
 """
 
+import contextvars
 import dis
 import enum
 import functools
 import itertools
+import os
 import random
 import re
 import sys
@@ -29,8 +31,8 @@ from .values import DynamicSlice, Grid, Mask, Register, View, merged
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(Ellipsis), np.generic, Element, enum.Enum)
 _GONE = "gone"
-_WITHOUT_STATE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, types.ModuleType, re.Pattern, type,
-                  np.ufunc, np.dtype, types.FunctionType, types.GetSetDescriptorType, types.MemberDescriptorType)
+_WITHOUT_STATE = (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, re.Pattern, np.ufunc,
+                  np.dtype, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType, types.CodeType)
 _PACKAGE = __name__.rpartition(".")[0]
 MARK = "__tally_for__"  # a global of the user's files (source.py)
 
@@ -43,17 +45,21 @@ class State:
         self.shapes = {}  # of views, of which the parts say only the elements
         self._seen, self._kept = set(), []  # what is kept alive has an id of its own
         self._pending = deque((name, value) for name, value in _roots(frame, functions) if name not in without)
-        numbers = np.random.get_state()
-        self._pending.append(("random numbers", hash((random.getstate(), numbers[1].tobytes(), *numbers[2:]))))
+        self._caches, self._asks_caches = [], False
+        self._pending.extend(_of_process())
         while self._pending:
             self._take(*self._pending.popleft())
+        if self._asks_caches:  # how often they were of use is of no use to others
+            self.parts.update((name, ("cache", repr(cache.cache_info()))) for name, cache in self._caches)
 
     def change(self, later):
-        """The first part that is another one later, in words; None if all are the same."""
+        """What is said of the first part that is another one later; None if all are the same."""
         for name, part in self.parts.items():
             now = later.parts.get(name, part)
+            if part[0] == "hidden":
+                return f"may change Python's '{name}', a '{part[1]}' whose state cannot be followed,"
             if now != part and not (now[0] == part[0] and now[1] == _GONE):
-                return f"'{name}'" + (f" from {_words(part)} to {_words(now)}" if _words(part) != _words(now) else "")
+                return f"changes Python's '{name}'" + (f" from {_words(part)} to {_words(now)}" if _words(part) != _words(now) else "") + ","
         return None
 
     def reshapes(self, later):
@@ -62,7 +68,8 @@ class State:
 
     def _take(self, name, value):
         if isinstance(value, _PLAIN):
-            self._note(name, value, (type(value).__name__, repr(value)))
+            inner = _instance(value)[1] if _is_users_class(type(value)) and not isinstance(value, enum.Enum) else ()
+            self._note(name, value, (type(value).__name__, repr(value)), inner)
         elif id(value) not in self._seen:
             self._seen.add(id(value))
             self._walk(name, value)
@@ -76,16 +83,36 @@ class State:
         """Notes the part, and where to go on from there."""
         for kinds, look in _KINDS:
             if isinstance(value, kinds):
-                self._note(name, value, *look(self, value))
+                named = (name,) if kinds is functools._lru_cache_wrapper else ()
+                self._note(name, value, *look(self, *named, value))
                 return
-        if _is_iterator(value):
-            self._note(name, value, ("iterator", type(value).__name__), [(" (its state)", _reduced(value))])
-        elif _is_users_class(type(value)):
+        if _is_users_class(type(value)):
             self._note(name, value, *_instance(value))
+            if _builtin_base(value) is object:
+                return
+        self._other(name, value)
+
+    def _other(self, name, value):
+        """An object of a type that is neither the user's nor known here."""
+        kind = type(value).__module__.partition(".")[0], type(value).__qualname__
+        wrapped = getattr(value, "__dict__", {}).get("__wrapped__")
+        if isinstance(value, _WITHOUT_STATE) or _is_ours(value):
+            self._note(name, value, ("other", *kind), [("()", wrapped)] if wrapped is not None else ())
+            return
+        parts = _reduced(value)
+        if parts is not None:
+            self._note(name, value, ("other", *kind), [(" (its state)", parts)])
+            return
+        self.opaque = True
+        seen, more = _told(value), getattr(value, "__dict__", None)
+        if not seen and more is None:
+            self._note(name, value, ("hidden", ".".join(kind)))
         else:
-            self.opaque = self.opaque or not (isinstance(value, _WITHOUT_STATE) or type(value).__module__.startswith(_PACKAGE))
-            wrapped = getattr(value, "__dict__", {}).get("__wrapped__")
-            self._note(name, value, ("other", type(value).__name__), [("()", wrapped)] if wrapped is not None else ())
+            self._note(name, value, ("other", *kind, *seen), [(f".{key}", thing) for key, thing in (more or {}).items()])
+
+    def _cache(self, name, cache):
+        self._caches.append((f"{name} (its cache)", cache))
+        return ("function", id(cache)), [("()", cache.__wrapped__)]
 
     def _view(self, view):
         if self._is_gone(view.memory):
@@ -116,13 +143,18 @@ class State:
         inner += [(f"({parameter}=...)", value) for parameter, value in zip(names[len(names) - len(defaults):], defaults)]
         inner += [(f"({parameter}=...)", value) for parameter, value in (function.__kwdefaults__ or {}).items()]
         inner += [(f".{key}", value) for key, value in function.__dict__.items()]
+        self._asks_caches = self._asks_caches or "cache_info" in _names(code)
         self._pending.extend(_globals(function.__globals__, code))
         return ("function", id(code), tuple(function.__dict__)), inner
 
     def _module(self, module):
         if MARK in vars(module):
             self._pending.extend(_globals(vars(module)))
-        return ("module", id(module)), ()
+            return ("module", id(module)), ()
+        if _is_ours(module) or getattr(module, "is_interface", False):
+            return ("module", id(module)), ()
+        return ("module", id(module)), [(f".{name}", value) for name, value in list(vars(module).items())
+                                        if isinstance(value, _PLAIN) and not name.startswith("_")]
 
     def _class(self, cls):
         if not _is_users_class(cls):
@@ -195,11 +227,12 @@ _KINDS = [
     (types.ModuleType, State._module),
     (type, State._class),
     ((types.SimpleNamespace, UserDict, UserList), lambda _, thing: _instance(thing)),
-    ((bytearray, array), lambda _, thing: (("bytes", bytes(thing)), ())),
+    ((bytearray, array, memoryview), lambda _, thing: (("bytes", bytes(thing)), ())),
+    (functools._lru_cache_wrapper, State._cache),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), lambda _, method: (("method",), [(".__self__", method.__self__)])),
     (types.GeneratorType, State._generator),
     (types.CellType, lambda _, cell: (("cell",), [(".cell_contents", _content(cell))])),
     (np.ndarray, _numbers),
-    (np.random.Generator, lambda _, thing: (("random", repr(thing.bit_generator.state)), ())),
     (random.Random, lambda _, thing: (("random", hash(thing.getstate())), ())),
     (slice, lambda _, part: (("slice",), [(".start", part.start), (".stop", part.stop), (".step", part.step)])),
     (DynamicSlice, lambda _, part: (("slice",), [(".start", part.start), (".size", part.size)])),
@@ -231,22 +264,68 @@ def _is_users_class(cls):
     return MARK in getattr(sys.modules.get(cls.__module__), "__dict__", {})
 
 
-def _is_iterator(value):
-    kind = type(value)
-    return hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools")
+def _is_ours(value):
+    name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
+    return f"{name}.".startswith(f"{_PACKAGE}.") or any(value is stream for stream in _streams())
 
 
-def _reduced(iterator):
-    """What a copy of the iterator would be made of."""
+def _streams():
+    """What is printed there is no state."""
+    return sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__
+
+
+def _builtin_base(value):
+    return next(cls for cls in type(value).__mro__ if not _is_users_class(cls))
+
+
+def _reduced(value):
+    """What a copy of the object would be made of; None if it cannot be copied."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return iterator.__reduce__()[1:]
-    except (TypeError, AttributeError):
-        return repr(iterator) if isinstance(iterator, (itertools.count, itertools.repeat)) else None
+            parts = value.__reduce_ex__(2)
+    except Exception:  # of any type that cannot
+        return repr(value) if isinstance(value, (itertools.count, itertools.repeat)) else None
+    if isinstance(parts, str):
+        return parts
+    return [*parts[1:3], *(list(items) for items in parts[3:5] if items is not None)]
+
+
+_QUESTIONS = ("tell", "qsize", "locked", "digest")
+
+
+def _told(value):
+    """What an object that cannot be copied says of itself."""
+    told = []
+    for cls in type(value).__mro__:
+        for name, member in vars(cls).items():
+            if isinstance(member, (types.GetSetDescriptorType, types.MemberDescriptorType)) and not _is_double(name):
+                told.append((name, _answer(lambda name=name: getattr(value, name))))
+    told += [(name, _answer(getattr(value, name))) for name in _QUESTIONS if callable(getattr(type(value), name, None))]
+    if isinstance(type(value).__repr__, types.WrapperDescriptorType) and type(value).__repr__ is not object.__repr__:
+        told.append(("repr", _answer(lambda: repr(value))))
+    return [(name, answer) for name, answer in told if answer is not None]
+
+
+def _answer(question):
+    """A plain value as text, None if it is none."""
+    try:
+        answer = question()
+    except Exception:  # whatever it does not like
+        return None
+    return repr(answer) if isinstance(answer, _PLAIN) else None
 
 
 # ---- Where it begins ------------------------------------------------------------------------
+
+
+def _of_process():
+    numbers = np.random.get_state()
+    yield "random numbers", hash((random.getstate(), numbers[1].tobytes(), *numbers[2:]))
+    yield "environment", hash(tuple(sorted(os.environ.items())))
+    yield "current folder", os.getcwd()
+    for variable, value in contextvars.copy_context().items():
+        yield f"context variable {variable.name}", value
 
 
 def _roots(frame, functions):
@@ -262,11 +341,14 @@ def _roots(frame, functions):
 
 def _globals(variables, code=None):
     """Global variables of a module: all, or those that the code may use."""
-    names = variables if code is None else _names(code)
+    names = tuple(variables) if code is None or not _BY_TEXT.isdisjoint(_names(code)) else _names(code)
     module = variables.get("__name__", "")
     for name in names:
         if name in variables and not _is_double(name):
             yield f"global {module}.{name}", variables[name]
+
+
+_BY_TEXT = frozenset(("globals", "vars", "eval", "exec", "modules", "__dict__"))  # by which code may use any name
 
 
 @functools.lru_cache(maxsize=4096)

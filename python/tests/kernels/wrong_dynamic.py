@@ -1,9 +1,26 @@
 """Kernels with registers and dynamic loops that cannot be traced, each for a reason of its own."""
 
+import collections
+import contextlib
+import contextvars
+import ctypes
+import decimal
 import functools
+import hashlib
+import io
 import itertools
+import logging
+import operator
+import os
+import queue
 import random
+import re
+import sys
+import threading
 import types
+import warnings
+import weakref
+import zlib
 
 import nki
 import nki.isa as nisa
@@ -470,3 +487,91 @@ def register_halved(x, n):
 @nki.jit
 def tile_halved(x, n):
     return n // 2
+
+
+# ---- The same in objects of all kinds: what makes one, and what an iteration does to it
+
+VARIABLE, LOCAL, moved_by_name = contextvars.ContextVar("VARIABLE", default=0), threading.local(), 0
+LOCAL.at = operator.moved_by_kernel = 0
+
+
+@functools.lru_cache(maxsize=None)
+def cached(key):
+    return [key]
+
+
+def asked(key):
+    cached(key)
+    return cached.cache_info().hits
+
+
+def renamed(name):
+    globals()[name] += 1
+
+
+class Number(int):
+    at = 0
+
+
+class Failure(Exception):
+    pass
+
+
+def more(thing, name="at"):
+    setattr(thing, name, getattr(thing, name) + 1)
+
+
+KINDS = {
+    "random_state": (lambda: np.random.RandomState(0), lambda it: it.rand()),
+    "generator": (lambda: np.random.default_rng(0), lambda it: it.random()),
+    "flat": (lambda: np.arange(20).flat, next),
+    "nditer": (lambda: np.nditer(np.arange(20)), next),
+    "until": (lambda: iter(itertools.count().__next__, -1), next),
+    "found": (lambda: re.finditer("a", 20 * "a"), next),
+    "packed": (lambda: zlib.compressobj(), lambda it: it.compress(b"a")),
+    "by_name": (lambda: "moved_by_name", renamed),
+    "module": (lambda: operator, lambda it: more(it, "moved_by_kernel")),
+    "environment": (lambda: "TALLY_NKI_MOVED", lambda it: os.environ.__setitem__(it, os.environ.get(it, "") + "a")),
+    "text": (lambda: io.StringIO("abcdefgh"), lambda it: it.read(1)),
+    "bytes": (io.BytesIO, lambda it: it.write(b"a")),
+    "reader": (lambda: io.BufferedReader(io.BytesIO(b"abcdefgh")), lambda it: it.read(1)),
+    "queue": (queue.Queue, lambda it: it.put(1)),
+    "simple_queue": (queue.SimpleQueue, lambda it: it.put(1)),
+    "semaphore": (lambda: threading.Semaphore(50), lambda it: it.acquire()),
+    "lock": (threading.RLock, lambda it: it.acquire()),
+    "context": (lambda: VARIABLE, lambda it: it.set(it.get() + 1)),
+    "decimal": (decimal.Context, lambda it: more(it, "prec")),
+    "thread": (lambda: LOCAL, more),
+    "cache": (lambda: 7, asked),
+    "chain": (lambda: collections.ChainMap({}), lambda it: it.__setitem__(len(it), 1)),
+    "weak": (lambda: (Number, weakref.WeakKeyDictionary()), lambda it: it[1].__setitem__(it[0], it[1].get(it[0], 0) + 1)),
+    "error": (lambda: ValueError([0]), lambda it: it.args[0].append(1)),
+    "own_error": (lambda: Failure([0]), lambda it: it.args[0].append(1)),
+    "number": (lambda: Number(3), more),
+    "memory": (lambda: memoryview(bytearray(4)), lambda it: it.__setitem__(0, it[0] + 1)),
+    "stack": (contextlib.ExitStack, lambda it: it.callback(int)),
+    "digest": (hashlib.sha256, lambda it: it.update(b"a")),
+    "foreign": (lambda: ctypes.c_int(0), lambda it: more(it, "value")),
+}
+
+
+@nki.jit
+def of_kind(x, n, kind):
+    make, move = KINDS[kind]
+    it = make()
+    for i in nl.dynamic_range(register_from(n)):
+        fill(x, i * 128)
+        move(it)
+
+
+@nki.jit
+def allowed(x, n):
+    """What leaves nothing for the next iteration, or for nobody but people."""
+    stream, log = sys.stderr, logging.getLogger("tally_nki_allowed")
+    for i in nl.dynamic_range(register_from(n)):
+        print("an iteration", file=stream)
+        log.debug("an iteration")
+        warnings.warn("an iteration")
+        name, = cached(f"{decimal.Decimal(1) + 1}")
+        found = [match.start() for match in re.finditer("a", os.environ.get(name, "aa"))]
+        fill(x, i * 128 + found[0])
