@@ -98,12 +98,42 @@ class CommandTest(unittest.TestCase):
             self.assertTrue(out.endswith(said), out)
         np.save(got / "out.npy", np.where(np.arange(64) < 3, np.uint16(0x7FC0), bits))
         self.assertIn("768 are not written", run("compare", kernel, want, got)[1])
+        for wrong in (np.full(bits.shape, "a"), bits.astype(np.complex64)):
+            np.save(got / "out.npy", wrong)
+            self.assertIn("not whole numbers or floats", run("compare", kernel, want, got)[2])
         np.save(got / "out.npy", bits[1:])
         for words, text in (((kernel, want, got), "'out' has 16320 elements in"), ((kernel, want, self.folder), "cannot read"),
                             ((kernel, got / "no", got), "has no result of this kernel"), ((want / "out.npy", want, got), "cannot be read as a kernel")):
             status, out, err = run("compare", *words)
             self.assertEqual((status, out), (2, ""))
             self.assertIn(text, err)
+
+    def test_compare_nan(self):
+        """NaN that NumPy has computed is a result; what nothing has written is none."""
+        kernel, want, got = self.folder / "k.json", self.folder / "want", self.folder / "got"
+        path = self.folder / "half.py"
+        path.write_text("import nki.isa as nisa\nimport nki.language as nl\ndef k(x):\n"
+                        "    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+                        "    nisa.dma_copy(dst=out[0:2], src=x[0:2])\n    return out\n", encoding="utf-8")
+        x = np.arange(32, dtype=np.float32).reshape(4, 8)
+        x[0, 3] = np.nan
+        for rows, said in ((x, "15 numbers and 1 NaN"), (np.full_like(x, np.nan), "0 numbers and 16 NaN"), (x[::-1], "16 numbers")):
+            np.save(self.folder / "x.npy", rows)
+            self.assertEqual(run(path, "k", "--arg", f"x=@{self.folder / 'x.npy'}", "-o", kernel, f"--expect={want}", "-q")[0], 0)
+            got.mkdir(exist_ok=True)
+            np.save(got / "out.npy", np.where(np.arange(4)[:, None] < 2, rows, np.nan))
+            status, out, _ = run("compare", kernel, want, got)
+            self.assertEqual((status, out.endswith("verdict: yes\n")), (0, True), out)
+            self.assertIn(f"out: f32, {said}: largest", out)
+        np.save(self.folder / "x.npy", x)
+        run(path, "k", "--arg", f"x=@{self.folder / 'x.npy'}", "-o", kernel, f"--expect={want}", "-q")
+        np.save(got / "out.npy", np.nan_to_num(x))
+        status, out, _ = run("compare", kernel, want, got)
+        self.assertEqual((status, out.endswith("verdict: no\n")), (1, True), out)
+        self.assertIn("1 are numbers where NumPy has NaN", out)
+        np.save(want / "out.npy", np.full_like(x, np.nan))
+        (want / "nan" / "out.npy").unlink()
+        self.assertEqual(run("compare", kernel, want, got)[:2], (0, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
 
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""

@@ -147,6 +147,8 @@ def _run(options):
     for folder, arrays in ((options.inputs, traced.inputs), (options.expect, traced.expected)):
         if folder:
             save(folder, arrays)
+    if options.expect:
+        compare.save_nans(options.expect, traced.nans)
     if traced.summary is None:
         return 0
     if options.summary:

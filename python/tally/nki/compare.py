@@ -1,7 +1,8 @@
 """`tally-nki compare KERNEL WANT GOT`: how far the simulator's results are from NumPy's.
 
 `sim --outputs` writes the bits of types that NumPy has not, as bf16, and `tally-nki --expect` their numbers, so files cannot be
-compared as they are. What NumPy has not computed is left out.
+compared as they are. What NumPy has not computed, NaN in its files, is left out. Where it did compute NaN, `--expect` says so in files
+of their own, and the simulator must have NaN.
 """
 
 import json
@@ -21,8 +22,12 @@ _EPILOG = """examples:
 
 Sums may be in another order, and then be rounded to the neighbour: for each element type, a part of the largest number is allowed.
 
+Where NumPy has computed NaN, tally must have NaN. The verdict is 'nothing to compare' if NumPy has computed no number at all.
+
 Exit status: 0 all results are within what is allowed, 1 one is not, 2 wrong use.
 """
+
+_NANS = "nan"  # the folder in that of results
 
 # How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
 # rounded to the neighbour, one unit in the last place.
@@ -40,15 +45,35 @@ def kinds_of(path):
         return {buffer["name"]: buffer["type"] for buffer in json.load(file)["buffers"]}
 
 
-def difference(got, want):
-    """The largest difference relative to the largest number, and how many numbers are missing."""
+def difference(got, want, nans=None):
+    """The largest difference relative to the largest number, how many numbers are missing, and how many are there in place of
+    NaN, which NumPy has computed where `nans` says."""
     with np.errstate(all="ignore"):
         got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
         written = ~np.isnan(want)
         missing = int(np.isnan(got[written]).sum())
+        instead = 0 if nans is None else int((~np.isnan(got[nans.reshape(want.shape) & ~written])).sum())
         apart = np.where(got[written] == want[written], 0, np.abs(got[written] - want[written]))
     scale = max(1e-30, np.abs(want[written][np.isfinite(want[written])]).max(initial=0))
-    return float(apart.max(initial=0) / scale), missing
+    return float(np.nan_to_num(apart, posinf=np.inf).max(initial=0) / scale), missing, instead
+
+
+def save_nans(folder, arrays):
+    """Where NumPy has computed NaN, for each buffer that has any."""
+    folder = os.path.join(folder, _NANS)
+    if arrays:
+        os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.endswith(".npy"):
+            os.remove(os.path.join(folder, name))  # of another run
+    for name, array in arrays.items():
+        np.save(os.path.join(folder, f"{name}.npy"), array.astype(np.uint8))
+
+
+def nans_in(folder, name):
+    """Where NumPy has computed NaN; None if it has nowhere."""
+    folder = os.path.join(folder, _NANS)
+    return _loaded(folder, name).astype(bool) if os.path.exists(os.path.join(folder, f"{name}.npy")) else None
 
 
 def parser():
@@ -76,26 +101,39 @@ def _run(options):
     names = sorted(name for name in kinds if os.path.exists(os.path.join(options.want, f"{name}.npy")))
     if not names:
         raise Refusal(f"'{options.want}' has no result of this kernel; write them by 'tally-nki --expect={options.want}'")
-    limit, right = allowed(kinds.values()), True
-    for name in names:
-        want = _loaded(options.want, name)
-        computed = int((want == want).sum())
-        got = stored(kinds[name], _loaded(options.got, name)) if computed else want  # the simulator writes no file of what nothing wrote
-        if got.size != want.size:
-            raise Refusal(f"'{name}' has {got.size} elements in '{options.got}', and {want.size} in '{options.want}'")
-        off, missing = difference(got, want)
-        fine = not missing and off <= limit
-        right = right and fine
-        lacking = f"{missing} are not written, " if missing else ""
-        print(f"{name}: {kinds[name]}, {computed} numbers: {lacking}largest difference {off:.1e} of the largest number, "
-              f"{limit:.1e} is allowed: {'yes' if fine else 'no'}")
-    print(f"verdict: {'yes' if right else 'no'}")
-    return 0 if right else 1
+    limit = allowed(kinds.values())
+    results = [_compared(options, name, kinds[name], limit) for name in names]
+    verdict = "no" if "no" in results else "yes" if "yes" in results else "nothing to compare"
+    print(f"verdict: {verdict}")
+    return 1 if verdict == "no" else 0
+
+
+def _compared(options, name, kind, limit):
+    """Says how far a result is off, and whether that is allowed; None if there is none."""
+    want, nans = _loaded(options.want, name), nans_in(options.want, name)
+    if nans is not None and nans.size != want.size:
+        raise Refusal(f"'{name}' has {nans.size} elements in '{os.path.join(options.want, _NANS)}', and {want.size} in '{options.want}'")
+    numbers, nan = int((want == want).sum()), 0 if nans is None else int(nans.sum())
+    said = f"{name}: {kind}, {numbers} numbers{f' and {nan} NaN' if nan else ''}"
+    if not numbers and not nan:  # and the simulator writes no file of what nothing wrote
+        print(f"{said}: nothing to compare")
+        return None
+    got = stored(kind, _loaded(options.got, name))
+    if got.size != want.size:
+        raise Refusal(f"'{name}' has {got.size} elements in '{options.got}', and {want.size} in '{options.want}'")
+    off, missing, instead = difference(got, want, nans)
+    answer = "yes" if not missing and not instead and off <= limit else "no"
+    lacking = (f"{missing} are not written, " if missing else "") + (f"{instead} are numbers where NumPy has NaN, " if instead else "")
+    print(f"{said}: {lacking}largest difference {off:.1e} of the largest number, {limit:.1e} is allowed: {answer}")
+    return answer
 
 
 def _loaded(folder, name):
     path = os.path.join(folder, f"{name}.npy")
     try:
-        return np.load(path)
-    except (OSError, ValueError) as problem:
+        array = np.load(path)
+    except (OSError, ValueError, EOFError) as problem:
         raise Refusal(f"cannot read '{path}': {problem}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+        raise Refusal(f"'{path}' holds '{getattr(array, 'dtype', type(array).__name__)}', not whole numbers or floats")
+    return array

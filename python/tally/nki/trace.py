@@ -29,6 +29,7 @@ class Traced(NamedTuple):
     summary: object
     inputs: dict  # by buffer
     expected: dict  # by buffer
+    nans: dict  # by buffer, where the kernel has written NaN, if anywhere
     recorder: object
     block: object
     nodes: list  # instructions and loops of the document
@@ -130,12 +131,14 @@ def _result(tracer, block, function, name, ring, only_run, most, results_of):
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
     # Where no loop ran there may be nothing, and NaN says so if the type has it.
     given = set(map(id, tracer.inputs))
-    expected = _arrays([memory for memory in tracer.hbm
-                        if memory.written or results_of is not None and memory.element.is_float and id(memory) not in given], buffers, "data")
+    results = [memory for memory in tracer.hbm
+               if memory.written or results_of is not None and memory.element.is_float and id(memory) not in given]
+    expected = _arrays(results, buffers, "data")
+    nans = _arrays([memory for memory in results if memory.nans is not None], buffers, "nans")
     if summary is not None and not expected:
         summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
                          place_of_function(function))
-    return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"), expected, recorder, block, nodes, constant)
+    return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"), expected, nans, recorder, block, nodes, constant)
 
 
 def _period(trips):
@@ -163,7 +166,7 @@ def _arrays(memories, buffers, which):
 
 def _numbers(memory, which):
     """The numbers; at the end, those that this program has written or taken, if other programs write, too."""
-    numbers = getattr(memory, which) if which == "first" or memory.own is None else memory.own.numbers()
+    numbers = getattr(memory, which) if which != "data" or memory.own is None else memory.own.numbers()
     return numbers.reshape(memory.family.shape)
 
 

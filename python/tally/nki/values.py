@@ -231,7 +231,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved", "never_known", "own")
+                 "first", "version", "moved", "never_known", "own", "nans")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -246,6 +246,7 @@ class Memory:
         self.written, self.version = False, 0
         self.moved = None  # where its only writer was made to write instead, and the version of that
         self.first = None  # of an input: its numbers before the kernel ran; `data` itself until it is written
+        self.nans = None  # where NaN was written, if anywhere; what nothing has written is NaN, too
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
         self.own = None  # of a tensor that other programs write, too: what this one has of it (others.py)
@@ -308,8 +309,15 @@ class View:
         if memory.first is memory.data:
             memory.first = memory.data.copy()
         self._put(memory.data, values)
+        self._note_nans(values)
         if memory.own is not None:
             memory.own.write(lambda numbers, mark: self._put(numbers, values if mark is None else mark))
+
+    def _note_nans(self, values):
+        memory = self.memory
+        if memory.space == "hbm" and memory.element.is_float and (memory.nans is not None or np.isnan(values).any()):
+            memory.nans = np.zeros(memory.shape, bool) if memory.nans is None else memory.nans
+            self._put(memory.nans, np.isnan(values))
 
     def places(self):
         """The numbers of its elements, counted through the memory."""

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..command import save
+from ..compare import save_nans
 from ..document import as_text
 from ..loops import hooks
 from ..modules import offered
@@ -252,6 +253,7 @@ def _write(folder, traced):
             file.write(as_text(traced.constant))
     save(os.path.join(folder, "in"), traced.inputs)
     save(os.path.join(folder, "want"), traced.expected)
+    save_nans(os.path.join(folder, "want"), traced.nans)
 
 
 def _problem(error, root):

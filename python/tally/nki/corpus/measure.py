@@ -11,7 +11,7 @@ import subprocess
 
 import numpy as np
 
-from ..compare import allowed, difference, kinds_of
+from ..compare import allowed, difference, kinds_of, nans_in
 from ..elements import stored
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
@@ -121,17 +121,20 @@ def _data_under(strategy, tally, obstacles):
     if status is None:
         return not_run(text)
     worst, kinds, numbers = 0.0, kinds_of(os.path.join(tally.folder, "kernel.json")), 0
-    for name in sorted(os.listdir(os.path.join(tally.folder, "want"))):
+    for name in sorted(name for name in os.listdir(os.path.join(tally.folder, "want")) if name.endswith(".npy")):
         path = os.path.join(tally.folder, "out", name)
         if not os.path.exists(path):
             return _not_followed(obstacles) or not_run(_first_line(text))
         got = stored(kinds[name.removesuffix(".npy")], np.load(path))
         want = np.load(os.path.join(tally.folder, "want", name))
         numbers += int((want == want).sum())
-        error, missing = difference(got, want)
+        error, missing, instead = difference(got, want, nans_in(os.path.join(tally.folder, "want"), name.removesuffix(".npy")))
         if missing:
             return _not_followed(obstacles) or {
                 "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
+        if instead:
+            return _not_followed(obstacles) or {
+                "state": "no", "reason": f"{instead} elements of '{name[:-4]}' are numbers where NumPy has NaN"}
         worst = max(worst, error)
     if not numbers:
         return not_run("NumPy has no number in its results")
