@@ -30,6 +30,14 @@ def run(*arguments):
     return status, out.getvalue(), err.getvalue()
 
 
+VALUES = [("i32[2]:3000000000", "3000000000: 'i32' has whole numbers from -2147483648 to 2147483647"),
+          ("i32[2]:99999999999999999999999", "'i32' has whole numbers from"), ("u8[2]:-1", "-1: 'u8' has whole numbers from 0 to 255"),
+          ("i8[2]:200", "200: 'i8' has whole numbers from -128 to 127"), ("i32[2]:1.5", "1.5: 'i32' has whole numbers"),
+          ("f32[4,4]:None", "'None' is neither a number nor a list"), ('f32[4,4]:"a"', "neither a number nor a list"),
+          ("f32[2]:1j", "neither a number nor a list"), ("f16[2]:1e6", "1000000.0: it is too large for 'f16'"),
+          ("f32[2]:" + 5000 * "(", "neither a number nor a list")]
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="tally-nki-")))
@@ -236,6 +244,12 @@ class CommandTest(unittest.TestCase):
                 ((*scale, "--arg", "x=nonsense("), "or a literal of Python"),
                 ((*scale, "--arg", "x=@nosuch.npy"), "cannot read 'nosuch.npy'"),
                 ((*scale, "--arg", "x=f32[256,64]", "--ring=0"), "at least one slot"),
+                ((*scale, "--arg", "x=" + 5000 * "("), "x=((((("),
+                *(((*scale, "--arg", f"x={value}"), text) for value, text in VALUES),
+                *(((*scale, "--arg", "x=f32[256,64]", *options.split()), text) for options, text in [
+                    ("--seed=-1", "--seed=-1: a seed is a whole number of at least 0"), ("--root=/nosuch", "--root=/nosuch: there is no such folder"),
+                    ("--grid=0", "--grid=0: each extent is at least 1"), ("--program=1", "a program is one of a launch grid; give that by '--grid=N,...'"),
+                    ("--grid=2 --program=5", "the grid 2 has programs 0 to 1"), ("--grid=2,3 --program=0,3", "has programs 0,0 to 1,2")]),
                 ((*scale, "--arg", "x=f32[256,64]", "--grid=a"), "is not a list of whole numbers"),
                 ((*scale, "--arg", "x=f32[256,64]", "-o", "/nosuch/k.json"), "cannot write '/nosuch/k.json'"),
                 ((self.folder / "nosuch.py", "k"), "cannot read"),
@@ -244,6 +258,35 @@ class CommandTest(unittest.TestCase):
             self.assertEqual((status, out), (2, ""), arguments)
             self.assertIn(text, err)
             self.assertNotIn("Traceback", err)
+            self.assertLess(len(err), 1000)
+
+    def test_values_of_other_types(self):
+        """An array of another type, or whose numbers the type has not."""
+        scale, path = (KERNELS / "second.py", "scale", "--arg"), self.folder / "x.npy"
+        for array, kind, text in [(np.full((2, 2), 1 << 40), "", "1099511627776: 'i32' has whole numbers from -2147483648 to 2147483647"),
+                                  (np.full((2, 2), 0.5), ":u8", "0.5: 'u8' has whole numbers from 0 to 255"),
+                                  (np.ones((2, 2), complex), "", "arrays of 'complex128' are not tensors"),
+                                  (np.ones((2, 2), complex), ":f32", "'complex128' are not whole numbers or floats"),
+                                  (np.full((2, 2), "a"), ":f32", "'<U1' are not whole numbers or floats"),
+                                  (np.ones((0, 2)), "", "an array of shape [0, 2]; extents are at least 1")]:
+            np.save(path, array)
+            status, out, err = run(*scale, f"x=@{path}{kind}")
+            self.assertEqual((status, out), (2, ""), text)
+            self.assertIn(text, err)
+        np.savez(self.folder / "x.npz", a=np.ones(3))
+        self.assertIn("holds several arrays", run(*scale, f"x=@{self.folder / 'x.npz'}")[2])
+
+    def test_raises_anything(self):
+        """Errors that Python would not catch, that cannot be shown, or that would write to the terminal."""
+        path = self.folder / "k.py"
+        for raised, text in [("E", "raises E: with a message that cannot be shown"), ("B('hello')", "raises B: hello"),
+                             ("ValueError('\\x1b[31mred')", r"raises ValueError: \x1b[31mred")]:
+            head = "class E(Exception):\n    def __str__(self):\n        raise self\nclass B(BaseException):\n    pass\n"
+            for body in (f"def k(x):\n    raise {raised}\n", f"raise {raised}\n"):
+                path.write_text(head + body, encoding="utf-8")
+                status, out, err = run(path, "k", "--arg", "x=f32[2,2]")
+                self.assertEqual((status, out), (2, ""))
+                self.assertIn(text, err)
 
     def test_replaces(self):
         """Nothing that is read is written over, nor anything that is written."""

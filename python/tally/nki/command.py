@@ -25,7 +25,7 @@ from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
 from .places import is_users, place_of, user_frame
-from .refusal import Refusal, shown_path
+from .refusal import Refusal, printable, said_by, shown_path
 from .trace import Raised, Tensor, trace_file
 from .tree import Limits
 
@@ -62,9 +62,9 @@ def main(argv=None):
     try:
         return _run(options)
     except Refusal as refusal:
-        print(_shown(refusal), file=sys.stderr)
+        print(printable(_shown(refusal)), file=sys.stderr)
     except Raised as raised:
-        print(_traceback(raised), file=sys.stderr)
+        print(printable(_traceback(raised)), file=sys.stderr)
     except OSError as problem:
         where = f"'{problem.filename}'" if problem.filename else "to stdout"
         print(f"error: cannot write {where}: {problem.strerror}", file=sys.stderr)
@@ -128,6 +128,11 @@ def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
     most = dict(map(_bound, options.max_trips))
+    if options.seed < 0:
+        raise Refusal(f"--seed={options.seed}: a seed is a whole number of at least 0")
+    if options.root is not None and not os.path.isdir(options.root):
+        raise Refusal(f"--root={options.root}: there is no such folder")
+    grid, program = _grid(options)
     random = np.random.default_rng(options.seed)
     arguments = dict(argument(text, random) for text in options.arg)
     _check_outputs(options)
@@ -136,7 +141,7 @@ def _run(options):
     progress = _Progress(options.quiet)
     with progress.looking():
         traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
-                            grid=_numbers(options.grid), program=_numbers(options.program), limits=limits, most=most,
+                            grid=grid, program=program, limits=limits, most=most,
                             progress=progress, results_of=results_of)
     if traced.document is not None:
         text = as_text(traced.document)
@@ -222,6 +227,19 @@ def _bound(text):
     return name, int(number)
 
 
+def _grid(options):
+    """The launch grid, and the program of it."""
+    grid, program = _numbers(options.grid), _numbers(options.program)
+    if any(extent < 1 for extent in grid):
+        raise Refusal(f"--grid={options.grid}: each extent is at least 1")
+    if program and not grid:
+        raise Refusal(f"--program={options.program}: a program is one of a launch grid; give that by '--grid=N,...'")
+    if len(program) > len(grid) or any(not 0 <= number < extent for number, extent in zip(program, grid)):
+        last = ",".join(str(extent - 1) for extent in grid)
+        raise Refusal(f"--program={options.program}: the grid {options.grid} has programs {','.join('0' for _ in grid)} to {last}")
+    return grid, program
+
+
 def _numbers(text):
     try:
         return tuple(int(part) for part in text.split(",")) if text else ()
@@ -230,47 +248,86 @@ def _numbers(text):
 
 
 def argument(text, random):
+    """The name and the value of what '--arg' is given."""
     name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise Refusal(f"'--arg {text}' is not of the form NAME=VALUE")
-    tensor = _TENSOR.fullmatch(value)
-    if tensor:
-        return name, _tensor(text, *tensor.groups(), random)
-    if value.startswith("@"):
-        return name, _array(text, value[1:])
-    element = find_element(value[3:]) if value.startswith("nl.") else None
-    if element is not None:
-        return name, element
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise Refusal(f"'--arg {text}': the value is not a tensor as 'f32[128,512]', an array as '@x.npy', or "
-                      "a literal of Python; texts need quotes") from None
+        if not equals or not name.isidentifier():
+            raise Refusal("it is not of the form NAME=VALUE")
+        return name, _value(value, random)
+    except Refusal as refusal:
+        raise Refusal(f"'--arg {_short(text)}': {refusal.message}") from None
 
 
-def _tensor(text, kind, extents, fill, random):
+def _short(text):
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _value(text, random):
+    tensor = _TENSOR.fullmatch(text)
+    if tensor:
+        return _tensor(*tensor.groups(), random)
+    if text.startswith("@"):
+        return _array(text[1:])
+    element = find_element(text[3:]) if text.startswith("nl.") else None
+    if element is not None:
+        return element
+    return _literal(text, "the value is not a tensor as 'f32[128,512]', an array as '@x.npy', or a literal of Python; texts need quotes")
+
+
+def _literal(text, problem):
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise Refusal(problem) from None
+
+
+def _tensor(kind, extents, fill, random):
     element = find_element(kind)
     try:
         shape = tuple(int(extent) for extent in extents.split(","))
     except ValueError:
         shape = (0,)
     if element is None:
-        raise Refusal(f"'--arg {text}': unknown element type '{kind}'; tally knows f32, bf16, f16, fp8, i32, "
-                      "and those of 'nki.language'")
+        raise Refusal(f"unknown element type '{_short(kind)}'; tally knows f32, bf16, f16, fp8, i32, and those of 'nki.language'")
     if min(shape) < 1:
-        raise Refusal(f"'--arg {text}': extents are whole numbers of at least 1")
+        raise Refusal("extents are whole numbers of at least 1")
     if int(np.prod(shape, dtype=object)) > 1 << 31:
-        raise Refusal(f"'--arg {text}': the tensor has more than 2^31 elements; trace a smaller shape")
+        raise Refusal("the tensor has more than 2^31 elements; trace a smaller shape")
     if fill is None:
         if element.is_float:
             return Tensor(random.standard_normal(shape, np.float32), element)
         return Tensor(np.zeros(shape, np.int32), element)
+    problem = f"'{_short(fill)}' is neither a number nor a list of the tensor's shape"
+    values = _literal(fill, problem)
     try:
-        values = np.array(ast.literal_eval(fill))
-        return Tensor(np.ascontiguousarray(np.broadcast_to(values, shape)), element)
-    except (ValueError, SyntaxError):
-        raise Refusal(f"'--arg {text}': '{fill}' is neither a number nor a list of the tensor's "
-                      "shape") from None
+        values = np.broadcast_to(np.array(values), shape)
+    except ValueError:
+        raise Refusal(problem) from None
+    if values.dtype.kind not in "fiub":
+        raise Refusal(problem if not isinstance(_literal(fill, problem), int) else _allowed(element))
+    return Tensor(np.ascontiguousarray(_checked(values, element)), element)
+
+
+def _checked(values, element):
+    """The numbers, if the element type has them; those of a float are rounded later."""
+    if values.dtype.kind not in "fiub":
+        raise Refusal(f"'{values.dtype}' are not whole numbers or floats")
+    if not element.is_float:
+        limits = np.iinfo(element.dtype)
+        fits = (values == np.floor(values)) & (values >= limits.min) & (values <= limits.max)
+    else:
+        with np.errstate(over="ignore"):
+            fits = np.isfinite(element.fit(np.asarray(values, np.float32))) | ~np.isfinite(values)
+    if not fits.all():
+        raise Refusal(f"{values[~fits].reshape(-1)[0]}: {_allowed(element)}")
+    return values
+
+
+def _allowed(element):
+    if not element.is_float:
+        limits = np.iinfo(element.dtype)
+        return f"'{element.tally}' has whole numbers from {limits.min} to {limits.max}"
+    return f"it is too large for '{element.tally}'"
 
 
 def _file_and_type(value):
@@ -278,16 +335,20 @@ def _file_and_type(value):
     return (file, kind) if colon and find_element(kind) is not None else (value, None)
 
 
-def _array(text, value):
+def _array(value):
     file, kind = _file_and_type(value)
     try:
         array = np.load(file)
-    except (OSError, ValueError) as problem:
-        raise Refusal(f"'--arg {text}': cannot read '{file}': {problem}") from None
+    except (OSError, ValueError, EOFError) as problem:
+        raise Refusal(f"cannot read '{file}': {problem}") from None
+    if not isinstance(array, np.ndarray):
+        raise Refusal(f"'{file}' holds several arrays; save the one that is meant by 'np.save'")
     element = find_element(kind or array.dtype)
     if element is None:
-        raise Refusal(f"'--arg {text}': arrays of '{array.dtype}' are not tensors; name a type after a colon")
-    return Tensor(array, element)
+        raise Refusal(f"arrays of '{array.dtype}' are not tensors; name a type after a colon")
+    if array.size == 0:
+        raise Refusal(f"'{file}' is an array of shape {list(array.shape)}; extents are at least 1")
+    return Tensor(_checked(array, element), element)
 
 
 _EVERY = 5  # seconds between two lines of progress
@@ -355,7 +416,7 @@ def _traceback(raised):
     error = raised.error
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if os.path.realpath(frame.filename).startswith(os.path.realpath(raised.root) + os.sep)]
-    lines = [f"error: the kernel raises {type(error).__name__}: {str(error) or 'without a message'}"]
+    lines = [f"error: the kernel raises {type(error).__name__}: {said_by(error) or 'without a message'}"]
     for frame in frames[-4:]:
         lines.append(f"{shown_path(frame.filename)}:{frame.lineno}: note: in '{frame.name}'")
         lines.append(f"    {frame.line}")

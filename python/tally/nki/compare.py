@@ -13,7 +13,7 @@ import numpy as np
 
 from .commandline import Parser
 from .elements import stored
-from .refusal import Refusal
+from .refusal import Refusal, printable
 
 _EPILOG = """examples:
   tally-nki scale.py scale --arg x=bf16[128,512] -o k.json --inputs=in --expect=want
@@ -89,7 +89,7 @@ def main(argv):
     try:
         return _run(options)
     except Refusal as refusal:
-        print(refusal, file=sys.stderr)
+        print(printable(str(refusal)), file=sys.stderr)
     return 2
 
 

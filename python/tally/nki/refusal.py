@@ -27,6 +27,20 @@ def shown_path(path):
     return path if relative.startswith("..") else relative
 
 
+def said_by(error):
+    """The message of an error that is not ours, which may do anything when it is asked."""
+    try:
+        text = str(error)
+    except BaseException:
+        return "with a message that cannot be shown"
+    return text if len(text) <= 1000 else text[:997] + "..."
+
+
+def printable(text):
+    """As a terminal may have it: control characters are written out."""
+    return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 _made = threading.local()
 
 

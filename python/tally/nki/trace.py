@@ -10,7 +10,7 @@ from . import places, source
 from .document import buffers_of, kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
-from .refusal import Place, Refusal, first_refusal, forget_first
+from .refusal import Place, Refusal, first_refusal, forget_first, said_by
 from .resolve import Resolver, trips_of_run, tying
 from .rollup import Uneven
 from .tracer import Again, Notes, Tracer
@@ -40,7 +40,7 @@ class Raised(Exception):
     """The kernel raised something of its own."""
 
     def __init__(self, error, root):
-        super().__init__(str(error))
+        super().__init__(said_by(error))
         self.error, self.root = error, root
 
 
@@ -184,7 +184,9 @@ def source_module(path, finder, root, kernel, recorder):
         return source.load(path, finder, root)
     except Refusal:
         raise
-    except (Exception, SystemExit) as error:  # whatever the file does when it is loaded
+    except BaseException as error:  # whatever the file does when it is loaded
+        if _is_ours(error):
+            raise
         module = next((module for module in finder.loaded
                        if module.__file__ == path and hasattr(module, kernel)), None)
         if module is None:
@@ -241,11 +243,18 @@ def call(function, given, recorder, root):
         _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",
                       last_place(error, root)) from None
-    except Exception as error:  # whatever the kernel does
+    except BaseException as error:  # whatever the kernel does
+        if _is_ours(error):
+            raise
         _raise_first(recorder, recorder.refusal)
         raise Raised(error, root) from error
     finally:
         forget_first()
+
+
+def _is_ours(error):
+    """Whether it is raised past the kernel, by us or by the user's keyboard."""
+    return isinstance(error, (KeyboardInterrupt, Again)) or type(error).__module__.startswith(__name__.rpartition(".")[0] + ".")
 
 
 def _raise_first(recorder, other):

@@ -24,7 +24,7 @@ from ..document import as_text
 from ..loops import hooks
 from ..modules import offered
 from ..places import here
-from ..refusal import Refusal, shown_path
+from ..refusal import Refusal, said_by, shown_path
 from ..source import Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
@@ -264,7 +264,7 @@ def _problem(error, root):
     if isinstance(error, Refusal):
         kind = kind if kind != "raised" else "refused"
         return {"kind": kind, "text": error.message, **(_told(error.place, root) if error.place else {})}
-    text = f"{type(error).__name__}: {str(error)}".strip(": ").splitlines()[0][:300]
+    text = f"{type(error).__name__}: {said_by(error)}".strip(": ").splitlines()[0][:300]
     if isinstance(error, SyntaxError) and error.filename:
         return {"kind": kind, "text": text, "file": _below(error.filename, root), "line": error.lineno or 0}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
