@@ -806,6 +806,21 @@ class DynamicTest(KernelTest):
         np.testing.assert_allclose(traced.expected["out"][:256], np.cumsum(x[:256], axis=1), rtol=1e-4, atol=1e-5)
         self.other_trips("triangles", traced, (0, 1, 8), x=x)
 
+    def test_follows(self):
+        """An inner loop that runs as often as the index of a dynamic one around it says has a formula, and may run once or not at all."""
+        x, y = support.random(160, 8), support.random(96, 8, seed=2)
+        for kernel, given, most, formulas in [("prefixes", {"x": x, "y": y}, 6, ["i", "i - j + 1", "2*i"]), ("suffixes", {"x": x}, 10, ["-i + 4"])]:
+            traced = trace("dynamic", kernel, n=one(4), **given)
+            self.assertEqual(self.bounds(traced), {"i": most})
+            self.assertEqual(re.findall(r'"formula": "(.*?)"', support.dumped(traced)), formulas)
+            self.check(traced, {})
+            self.other_trips(kernel, traced, (0, 1, 2, most), **given)
+        # What an iteration leaves in memory for the next one is seen in the third.
+        self.assertEqual(support.dumped(trace("dynamic", "suffixes", x=x, n=one(3))), support.dumped(traced))
+        with self.assertRaises(Refusal) as raised:
+            trace("dynamic", "prefixes", x=x, y=y, n=one(2))
+        self.assertIn("the dynamic loop over 'i' ran 2 times in this trace", str(raised.exception))
+
     def test_two_values(self):
         """Registers of one name that hold two values, and a tile of that name."""
         x = support.random(512, 16)

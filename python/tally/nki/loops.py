@@ -14,7 +14,7 @@ from .places import here
 from .refusal import Place, Refusal
 from .state import MARK, State
 from .tree import Trips
-from .values import Register, difference, identity_of, refuse
+from .values import Register, difference, follows, identity_of, refuse
 
 ROUND = "__tally_round__"  # the variable of loops that were 'while' (source.py)
 
@@ -50,7 +50,7 @@ class _Dynamic:
         known = not isinstance(self.start, Register) or self.start.known
         trips = max(0, -(-(last - first) // self.step))
         identity = tuple(map(identity_of, (self.start, self.stop, self.step)))
-        value = Trips(self._value(frame), None, identity) if self.is_dynamic else None
+        value = Trips(self._value(frame), None, identity, self._follows()) if self.is_dynamic else None
         loop = self.recorder.open_loop(self.name, place, value)
         watch = _Watch(frame, loop, place, functions, self.names)
         try:
@@ -61,6 +61,16 @@ class _Dynamic:
             self.recorder.close_loop(loop)
         finally:
             _abandon(self.recorder, loop, place)
+
+    def _follows(self):
+        """Whether the trips are a sum of indices of loops around it; what these begin with is a number. The loops must show how it grows."""
+        bounds = [bound for bound in (self.start, self.stop) if isinstance(bound, Register)]
+        loops = follows(identity_of(self.stop), identity_of(self.start))
+        if self.step != 1 or loops is None or not all(bound.known for bound in bounds):
+            return False
+        for loop in self.recorder.loops:
+            loop.carried = loop.carried or loop.id in loops
+        return True
 
     def _value(self, frame):
         """The name of the value: that of the register, where it is the number of trips."""

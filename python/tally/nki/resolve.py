@@ -7,6 +7,7 @@ over the whole run, from which rings are made (rings.py).
 """
 
 import re
+from collections import defaultdict
 from typing import NamedTuple
 
 from . import rollup
@@ -234,9 +235,9 @@ def _start(flag):
 
 
 def tying(nodes):
-    """The loops that say how often others run."""
+    """The loops of known trips that say how often others run."""
     named = {name for loop in loops(nodes) if loop.trips is not None for name in _variables(loop.trips)}
-    return [loop.source for loop in loops(nodes) if loop.name in named]
+    return [loop.source for loop in loops(nodes) if loop.name in named and loop.trips is not None]
 
 
 def _variables(linear):
@@ -250,18 +251,31 @@ class Reach:
     others at 0, if all move it the same way, and `leaves_out` says which of their iterations there are."""
 
     def __init__(self, nodes):
-        self.most, self.last = {}, {}
+        self.most, self.last, self.ends = {}, {}, {}
         for loop in loops(nodes):
+            if loop.trips is not None and self._moved(loop.trips):
+                self.ends[loop.name] = loop.trips.plus(Linear(-1))
             self.last[loop.name] = None if loop.source.dynamic else self._ends(loop.trips)[1] - 1
         for instruction in instructions(nodes):
+            around = set().union(*(_variables(position.index) for position in instruction.positions)) & set(self.ends)
             for access in instruction.accesses:
                 for first, room in _rooms(access):
-                    self._bound(first, room)
+                    for end in self._at_ends(first):
+                        self._bound(end, room, around)
 
     def _moved(self, first):
         return [(name, factor) for name, factor in first.factors if self.last[name] is None]
 
-    def _bound(self, first, room):
+    def _at_ends(self, first):
+        """The place in the first and in the last iteration of each loop that runs as often as a dynamic one around it says."""
+        places = [first]
+        for name in reversed(self.ends):  # from the inside out, as one may say how often others run
+            if any(name in dict(place.factors) for place in places):
+                places = [_replaced(place, name, end) for place in places for end in (Linear(), self.ends[name])]
+        return places
+
+    def _bound(self, first, room, around):
+        """`around`: the loops around the tile that run as often as dynamic ones say. Where they do not run, nothing leaves."""
         dynamic = self._moved(first)
         if len({factor > 0 for _, factor in dynamic}) != 1:
             return
@@ -269,13 +283,15 @@ class Reach:
         for name, factor in dynamic:
             left = room - high if factor > 0 else low
             trips = max(0, left // abs(factor) + 1)
-            self.most[name] = min(self.most.get(name, trips), trips)
+            if all(self.ends[loop].value(defaultdict(int, {name: trips})) >= 0 for loop in around):
+                self.most[name] = min(self.most.get(name, trips), trips)
 
     def leaves_out(self, access):
         """The condition under which a tile is in its buffer, if that is one on several loops; it holds for all that run."""
         for first, room in _rooms(access):
-            moves = {factor > 0 for _, factor in self._moved(first)}
-            if len(self._moved(first)) > 1:
+            moved = max(map(self._moved, self._at_ends(first)), key=len)
+            moves = {factor > 0 for _, factor in moved}
+            if len(moved) > 1:
                 yield from [f"{first.text()} < {room + 1}"] * (True in moves) + [f"{first.text()} >= 0"] * (False in moves)
 
     def _ends(self, linear):
@@ -288,6 +304,13 @@ class Reach:
             ends = (0, by - 1) if word == "mod" else [end // by for end in self._ends(inner)]
             low, high = low + min(scale * end for end in ends), high + max(scale * end for end in ends)
         return low, high
+
+
+def _replaced(linear, name, by):
+    """With this for a variable, where that stands alone."""
+    factor = dict(linear.factors).get(name, 0)
+    rest = Linear(linear.constant, [pair for pair in linear.factors if pair[0] != name], linear.parts)
+    return rest.plus(by.times(factor))
 
 
 def _rooms(access):

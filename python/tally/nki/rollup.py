@@ -62,8 +62,14 @@ class Rolled:
 
     def __init__(self, loop, stride, trips, patterns, body):
         self.loop, self.name, self.place = loop.id, loop.name, loop.place
-        self.stride, self.trips, self.dynamic = stride, trips, loop.trips
+        self.stride, self.trips = stride, trips
+        self.dynamic = loop.trips if is_dynamic(loop) else None
         self.patterns, self.body = patterns, body
+
+
+def is_dynamic(loop):
+    """Whether the trips are no number of the text, nor made of one of another loop."""
+    return loop.trips is not None and not loop.trips.follows
 
 
 class Single:
@@ -226,7 +232,7 @@ def _single(loop, block, index, interner):
 
 def _rolled(loop, body, first, stride, matrix, patterns, kinds, interner):
     trips = len(matrix)
-    numbers, own = ([first, trips], [PLAIN, PLAIN]) if loop.trips is None else ([], [])
+    numbers, own = ([first, trips], [PLAIN, PLAIN]) if not is_dynamic(loop) else ([], [])
     for column, (pattern, kind) in enumerate(zip(patterns, kinds)):
         value = int(matrix[0, column])
         if isinstance(pattern, Modular):
@@ -240,7 +246,7 @@ def _rolled(loop, body, first, stride, matrix, patterns, kinds, interner):
             numbers.append(value)
             own.append(kind)
     node = Rolled(loop, stride, trips, patterns, Block(body.key, None, body.nodes))
-    key = ("l", loop.id, stride, loop.trips is not None, patterns, body.key)
+    key = ("l", loop.id, stride, is_dynamic(loop), patterns, body.key)
     return Node(node, key, numbers, own)
 
 
@@ -418,14 +424,25 @@ def _phase(column, divisor):
 # ---- Dynamic loops --------------------------------------------------------------------------
 
 
+def check_shown(name, place, trips, least, follows=False):
+    """Whether a dynamic loop ran often enough for its text."""
+    if trips < least:
+        help = (f"the loop whose index says how often runs more often, until this one runs {least} times" if follows
+                else f"it runs at least {least} times whenever it is reached")
+        raise Refusal(f"the dynamic loop over '{name}' ran {trips} times in this trace, which does not show how its iterations differ; "
+                      f"give inputs with which {help}", place)
+
+
 def _roll_dynamic(loop, blocks, interner):
-    least = 3 if loop.carried else 2
-    if len(blocks) < least:
-        raise Refusal(f"the dynamic loop over '{loop.name}' ran {len(blocks)} times in this trace, which "
-                      "does not show how its iterations differ; give inputs with which it runs at least "
-                      f"{least} times whenever it is reached", loop.place)
+    """The trips of a loop that follows another one are numbers, as those of loops of known trips are. It may run once, or not
+    at all: then others show its text (`_aligned`)."""
+    if not loop.trips.follows:
+        check_shown(loop.name, loop.place, len(blocks), 3 if loop.carried else 2)
     if not any(block.nodes for block in blocks):
         return []
+    if len(blocks) == 1:
+        return [_single(loop, blocks[0], 0, interner)]
+    blocks = _aligned(blocks, interner)
     for number, block in enumerate(blocks):
         if block.key != blocks[0].key:
             raise Uneven(f"iteration {number} of the dynamic loop over '{loop.name}' does something else "

@@ -89,11 +89,13 @@ class OpenLoop:
 
 
 class Trips(NamedTuple):
-    """How often a dynamic loop runs: by a value, or while a condition holds. Values of one identity are one value."""
+    """How often a dynamic loop runs: by a value, while a condition holds, or as the index of a loop around it says (`follows`).
+    Values of one identity are one value."""
 
     value: Optional[str]
     condition: Optional[str]
     identity: object
+    follows: bool = False
 
 
 _MOST_IDLE = 1_000_000
@@ -120,6 +122,7 @@ class Recorder:
         self.block, self.loops, self.copies = [], [], {}
         self.loop_ids, self.families = {}, {}
         self.loop_info = []
+        self.most_trips = {}  # of each loop that follows another one and sets what its next iteration reads
         self.entries = {}  # of each dynamic loop, by the iterations around it: how often it ran
         self.registers_set = 0
         self.operations = self.iterations = self.bytes = self.multiply_adds = 0
@@ -271,6 +274,8 @@ class Recorder:
     def _leave_dynamic(self, loop):
         """What the loop has written depends on how often it ran."""
         self.entries[loop.id, self.coordinates()] = loop.index + 1
+        if loop.trips.follows and loop.carried:
+            self.most_trips[loop.id] = max(self.most_trips.get(loop.id, 0), loop.index + 1)
         for thing in loop.written:
             self.demote(thing)
         for outer in self.loops:
@@ -340,6 +345,9 @@ class Recorder:
         while self.loops:
             self.close_loop(self.loops[-1])
         block = rollup.freeze(self.block, self)
+        for loop, trips in self.most_trips.items():
+            if not self.interner.only_run:
+                rollup.check_shown(*self.loop_info[loop][:2], trips, 3, True)
         if self.log is not None:
             self.log = [operation.record for operation in self.log]
         return block

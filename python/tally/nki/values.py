@@ -1184,6 +1184,12 @@ def follows_indices(identity):
     return all(key == _ONE or isinstance(key, tuple) and key[0] == "index" for key in _terms(identity))
 
 
+def follows(identity, other):
+    """The loops of whose indices, and of a number, the difference of two values is made; None if of others, too."""
+    found = _combined(1, identity, -1, other)
+    return {key[1] for key in _terms(found) if key != _ONE} if follows_indices(found) else None
+
+
 def identity_of(number):
     return number.identity if isinstance(number, Register) else int(number)
 

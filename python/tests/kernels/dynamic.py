@@ -494,3 +494,50 @@ def counted(x, n, kind, first, step):
         nisa.dma_copy(dst=out[nl.ds(16 * i, 16)], src=tile)
         nisa.tensor_scalar(dst=number, data=number, op0=nl.add, operand0=step)
     return out
+
+
+@nki.jit
+def prefixes(x, y, n):
+    """Sums over the blocks before each block, each multiplied by the first one; the loop around says how often the inner ones run."""
+    width = x.shape[1]
+    out = nl.ndarray((x.shape[0] // 16, 16, width), dtype=nl.float32, buffer=nl.shared_hbm)
+    products = nl.ndarray((x.shape[0] // 16, width, width), dtype=nl.float32, buffer=nl.shared_hbm)
+
+    def block(number, source=x):
+        tile = nl.ndarray((16, width), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=source[nl.ds(16 * number, 16)])
+        return tile
+
+    first = block(0)
+    for i in nl.dynamic_range(register_from(n)):
+        total = block(i)
+        for j in nl.dynamic_range(i):
+            nisa.tensor_tensor(dst=total, data1=total, data2=block(j), op=nl.add)
+            for k in nl.dynamic_range(j, i + 1):
+                nisa.tensor_tensor(dst=total, data1=total, data2=block(k, y), op=nl.add)
+        nisa.dma_copy(dst=out[i], src=total)
+        product = nl.zeros((width, width), dtype=nl.float32, buffer=nl.psum)
+        nl.fori_loop(0, 2 * i, lambda k: nisa.nc_matmul(dst=product, stationary=first, moving=block(k)))
+        result = nl.ndarray((width, width), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=result, src=product)
+        nisa.dma_copy(dst=products[i], src=result)
+    return out, products
+
+
+@nki.jit
+def suffixes(x, n):
+    """An inner loop that runs less and less often, and an address that it counts in memory."""
+    out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        total = nl.ndarray((16, x.shape[1]), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=total, value=1.0)
+        at, place = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf), nisa.register_alloc()
+        nisa.memset(dst=at, value=0)
+        for _ in nl.dynamic_range(i, 4):
+            nisa.register_load(place, at)
+            tile = nl.ndarray((16, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[nl.ds(place, 16)])
+            nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
+            nisa.tensor_scalar(dst=at, data=at, op0=nl.add, operand0=16)
+        nisa.dma_copy(dst=out[nl.ds(16 * i, 16)], src=total)
+    return out
