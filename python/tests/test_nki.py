@@ -1175,7 +1175,11 @@ class RefusalTest(unittest.TestCase):
         for kernel, line, text in [
                 ("in_hbm", "nisa.tensor_tensor", "'tensor_tensor' of 'x', which is in HBM"),
                 ("zeros_in_hbm", "nl.zeros", "Make it by 'nl.ndarray', fill a tile in sbuf, and copy that"),
-                ("too_tall", "nisa.activation", "a tile of 256 partitions"),
+                ("too_tall", "nl.ndarray((2 *", "of 256 partitions; the chip has 128"),
+                ("view_too_tall", "nisa.activation", "a tile of 256 partitions"),
+                ("beyond_psum", "nl.zeros((128, 9", "of 18432 bytes in a partition; that has 16384"),
+                ("beyond_sbuf", "nl.ndarray((128, 1 << 17", "of 262144 bytes in a partition; that has 229376"),
+                ("product_from_psum", "nisa.nc_matmul(total, total", "'nc_matmul' reads 'total', which is in psum"),
                 ("product_in_sbuf", "nisa.nc_matmul", "'total', which is in sbuf; products are made in psum"),
                 ("too_wide", "nisa.nc_matmul", "a 'moving' tile of 1024 columns; the device takes 512"),
                 ("lacks_a_tile", "nisa.dma_copy(dst=tile)", "its arguments are dst, src"),

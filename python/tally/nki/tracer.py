@@ -85,6 +85,7 @@ class Tracer:
         size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
         family, coordinates = self.recorder.family(name or assigned_name(place), shape, kind, str(space),
                                                    place, size)
+        _check_fits(shape, kind, str(space), modern)
         memory = Memory(shape, kind, str(space), modern, family, coordinates, self, data)
         if memory.space == "hbm":
             self.hbm.append(memory)
@@ -601,7 +602,20 @@ class Tracer:
 
 
 _PARTITIONS = 128  # of the chip's memories
+_ROOM = {"sbuf": 224 << 10, "psum": 16 << 10}  # bytes of a partition, of the largest chip
 _TO_HBM = (*DMA, "sendrecv", "core_barrier")
+
+
+def _check_fits(shape, element, space, modern):
+    """Whether the chip has room for a tile of this shape. In the first generation, its partitions may be any of several axes."""
+    if space not in _ROOM or not modern and len(shape) > 2:
+        return
+    if shape[0] > _PARTITIONS:
+        refuse(f"a tile of shape {list(shape)} in {space}, of {shape[0]} partitions; the chip has {_PARTITIONS}: allocate blocks of rows, "
+               "or put some of them in another axis")
+    size = int(np.prod(shape[1:], dtype=object)) * element.itemsize
+    if size > _ROOM[space]:
+        refuse(f"a tile of shape {list(shape)} in {space}, of {size} bytes in a partition; that has {_ROOM[space]}: loop over parts of it")
 
 
 def _check_chip(row, reads, targets):
@@ -617,6 +631,10 @@ def _check_chip(row, reads, targets):
     if row.name in PRODUCTS and targets[0].memory.space != "psum":
         refuse(f"'{row.name}' writes to '{targets[0].name}', which is in {targets[0].memory.space}; products are made in psum: "
                "give it a tile there, and copy that")
+    for view in reads if row.name in PRODUCTS else ():
+        if view.memory.space != "sbuf":
+            refuse(f"'{row.name}' reads '{view.name}', which is in {view.memory.space}; products are made of tiles in sbuf: copy it "
+                   "there by 'nisa.tensor_copy'")
 
 
 def _covers(target):

@@ -108,8 +108,32 @@ def zeros_in_hbm(x):
 
 @nki.jit
 def too_tall(x):
-    tile = nl.ndarray((2 * x.shape[0], 4), dtype=x.dtype, buffer=nl.sbuf)
+    nl.ndarray((2 * x.shape[0], 4), dtype=x.dtype, buffer=nl.sbuf)
+
+
+@nki.jit
+def view_too_tall(x):
+    tile = nl.ndarray((128, 4), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(dst=tile, value=0)
+    tile = tile.reshape((256, 2))
     nisa.activation(dst=tile, op=nl.exp, data=tile)
+
+
+@nki.jit
+def beyond_psum(x):
+    nl.zeros((128, 9, 512), dtype=nl.float32, buffer=nl.psum)
+
+
+@nki.jit
+def beyond_sbuf(x):
+    nl.ndarray((128, 1 << 17), dtype=nl.bfloat16, buffer=nl.sbuf)
+
+
+@nki.jit
+def product_from_psum(x):
+    total = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(total, nl.load(x), nl.load(x))
+    nisa.nc_matmul(total, total, nl.load(x))
 
 
 @nki.jit
