@@ -55,6 +55,11 @@ class CommandTest(unittest.TestCase):
         summary = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
         self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
 
+    def test_one(self):
+        path = self.folder / "k.py"
+        path.write_text("import nki.isa as nisa\ndef k(x):\n    nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")
+        self.assertIn("k: 1 operation -> 1 instruction, 0 loops\n", run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json")[2])
+
     def test_progress(self):
         """Every few seconds, how many operations there were so far, and where the kernel is."""
         path = self.folder / "many.py"
@@ -90,6 +95,11 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertRegex(err, r"silent\.py:5:\d+: error: the kernel has worked for 0.2 s without an operation; does it end\?\n")
         self.assertEqual((signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)), (before, (0.0, 0.0)))
+        path.write_text("import nki, time\n@nki.jit\ndef k(x):\n    time.sleep(60)\n", encoding="utf-8")
+        with mock.patch("tally.nki.command._EVERY", 0.05), mock.patch("tally.nki.command._WAITING", 0.2):
+            status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")
+        self.assertEqual(status, 2)
+        self.assertIn("silent.py:4:5: error: the kernel has waited for 0.2 s without an operation; does it end?\n", err)
 
     def test_compare(self):
         """Results in types that NumPy has not: the simulator writes their bits, and NumPy's are numbers."""

@@ -353,6 +353,7 @@ def _array(value):
 
 _EVERY = 5  # seconds between two lines of progress
 _PATIENCE = 60  # seconds of the process without an operation
+_WAITING = 600  # seconds by the clock without one, as of a kernel that sleeps
 
 
 class _Progress:
@@ -360,7 +361,7 @@ class _Progress:
 
     def __init__(self, quiet):
         self.quiet, self.recorder, self.start = quiet, None, time.monotonic()
-        self.operations, self.worked = 0, time.process_time()
+        self.operations, self.worked, self.moved = 0, time.process_time(), time.monotonic()
 
     def __call__(self, recorder):
         self.recorder = recorder
@@ -386,7 +387,9 @@ class _Progress:
         if not self.quiet:
             self._tell(place)
         if self.recorder.operations != self.operations:
-            self.operations, self.worked = self.recorder.operations, time.process_time()
+            self.operations, self.worked, self.moved = self.recorder.operations, time.process_time(), time.monotonic()
+        elif time.monotonic() - self.moved > _WAITING and is_users(frame):
+            raise Refusal(f"the kernel has waited for {_WAITING} s without an operation; does it end?", place)
         elif time.process_time() - self.worked > _PATIENCE and is_users(frame):
             raise Refusal(f"the kernel has worked for {_PATIENCE} s without an operation; does it end?", place)
 

@@ -60,8 +60,8 @@ class Summary:
 
     def text(self):
         program = f" (program {self.program})" if self.program else ""
-        lines = [f"{self.name}{program}: {self.operations} operations -> {self.instructions} instructions, "
-                 f"{self.loops} loop{'' if self.loops == 1 else 's'}"]
+        counts = _counted(self.operations, "operation"), _counted(self.instructions, "instruction"), _counted(self.loops, "loop")
+        lines = [f"{self.name}{program}: {counts[0]} -> {counts[1]}, {counts[2]}"]
         if self.dynamic:
             lines.append("  dynamic loops: " + ", ".join(self.dynamic))
         if self.unbounded:
@@ -70,7 +70,7 @@ class Summary:
         if differing:
             lines.append("  this run: " + " ".join(differing))
         for name, place, count in self.apart:
-            lines.append(f"  written out: {place}: {count} iteration{'' if count == 1 else 's'} of '{name}', unlike those around "
+            lines.append(f"  written out: {place}: {_counted(count, 'iteration')} of '{name}', unlike those around "
                          f"{'it' if count == 1 else 'them'}")
         if self.rings:
             lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
@@ -81,6 +81,10 @@ class Summary:
             times = f" ({count} times)" if count > 1 else ""
             lines.append(f"  not said: {place or ''}: {reason}{times}")
         return "\n".join(lines)
+
+
+def _counted(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _where(place):
