@@ -68,7 +68,7 @@ class Rolled:
 
 
 def is_dynamic(loop):
-    """Whether the trips are no number of the text, nor made of one of another loop."""
+    """Whether the text says the trips by a value or a condition, and not by numbers."""
     return loop.trips is not None and not loop.trips.follows
 
 

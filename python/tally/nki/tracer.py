@@ -63,7 +63,7 @@ class Tracer:
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
     def _again(self, **found):
-        """Leaves the kernel, which may not catch it for good (trace.py)."""
+        """Leaves the kernel, which cannot go on by catching it (trace.py)."""
         self.recorder.again = self.recorder.again or Again(**found)
         raise self.recorder.again
 

@@ -566,7 +566,7 @@ def of_kind(x, n, kind):
 
 @nki.jit
 def allowed(x, n):
-    """What leaves nothing for the next iteration, or for nobody but people."""
+    """What leaves nothing for the next iteration, or only what people read."""
     stream, log = sys.stderr, logging.getLogger("tally_nki_allowed")
     for i in nl.dynamic_range(register_from(n)):
         print("an iteration", file=stream)
