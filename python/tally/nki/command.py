@@ -153,7 +153,7 @@ def _run(options):
         if folder:
             save(folder, arrays)
     if options.expect:
-        compare.save_nans(options.expect, traced.nans)
+        compare.save_nans(options.expect, traced.nans, traced.expected)
     if traced.summary is None:
         return 0
     if options.summary:
@@ -194,7 +194,8 @@ def _check_outputs(options):
     if options.inputs and options.expect and os.path.realpath(options.inputs) == os.path.realpath(options.expect):
         raise Refusal(f"'--expect {options.expect}' is the folder of '--inputs', and would replace arrays there; name "
                       "another folder")
-    for option, folder in (("--inputs", options.inputs), ("--expect", options.expect)):
+    nans = options.expect and os.path.join(options.expect, compare.NANS)
+    for option, folder in (("--inputs", options.inputs), ("--expect", options.expect), ("--expect", nans)):
         for other, what in given:
             if folder and any(_same_file(path, other) for path in glob.glob(os.path.join(glob.escape(folder), "*.npy"))):
                 raise Refusal(f"'{option} {folder}' may replace '{other}', which is there and {what}; name another folder")

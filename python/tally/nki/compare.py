@@ -27,7 +27,7 @@ Where NumPy has computed NaN, tally must have NaN. The verdict is 'nothing to co
 Exit status: 0 all results are within what is allowed, 1 one is not, 2 wrong use.
 """
 
-_NANS = "nan"  # the folder in that of results
+NANS = "nan"  # the folder in that of results
 
 # How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
 # rounded to the neighbour, one unit in the last place.
@@ -58,21 +58,22 @@ def difference(got, want, nans=None):
     return float(np.nan_to_num(apart, posinf=np.inf).max(initial=0) / scale), missing, instead
 
 
-def save_nans(folder, arrays):
-    """Where NumPy has computed NaN, for each buffer that has any."""
-    folder = os.path.join(folder, _NANS)
+def save_nans(folder, arrays, results):
+    """Where NumPy has computed NaN, for each of the results that has any; what another run has said of them is dropped."""
+    folder = os.path.join(folder, NANS)
     if arrays:
         os.makedirs(folder, exist_ok=True)
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        if name.endswith(".npy"):
-            os.remove(os.path.join(folder, name))  # of another run
-    for name, array in arrays.items():
-        np.save(os.path.join(folder, f"{name}.npy"), array.astype(np.uint8))
+    for name in results:
+        path = os.path.join(folder, f"{name}.npy")
+        if name in arrays:
+            np.save(path, arrays[name].astype(np.uint8))
+        elif os.path.exists(path):
+            os.remove(path)
 
 
 def nans_in(folder, name):
     """Where NumPy has computed NaN; None if it has nowhere."""
-    folder = os.path.join(folder, _NANS)
+    folder = os.path.join(folder, NANS)
     return _loaded(folder, name).astype(bool) if os.path.exists(os.path.join(folder, f"{name}.npy")) else None
 
 
@@ -112,7 +113,7 @@ def _compared(options, name, kind, limit):
     """Says how far a result is off, and whether that is allowed; None if there is none."""
     want, nans = _loaded(options.want, name), nans_in(options.want, name)
     if nans is not None and nans.size != want.size:
-        raise Refusal(f"'{name}' has {nans.size} elements in '{os.path.join(options.want, _NANS)}', and {want.size} in '{options.want}'")
+        raise Refusal(f"'{name}' has {nans.size} elements in '{os.path.join(options.want, NANS)}', and {want.size} in '{options.want}'")
     numbers, nan = int((want == want).sum()), 0 if nans is None else int(nans.sum())
     said = f"{name}: {kind}, {numbers} numbers{f' and {nan} NaN' if nan else ''}"
     if not numbers and not nan:  # and the simulator writes no file of what nothing wrote

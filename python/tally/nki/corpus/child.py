@@ -253,7 +253,7 @@ def _write(folder, traced):
             file.write(as_text(traced.constant))
     save(os.path.join(folder, "in"), traced.inputs)
     save(os.path.join(folder, "want"), traced.expected)
-    save_nans(os.path.join(folder, "want"), traced.nans)
+    save_nans(os.path.join(folder, "want"), traced.nans, traced.expected)
 
 
 def _problem(error, root):
