@@ -229,7 +229,7 @@ private:
   }
 
   /// Before the first run that needs any, the table leads to none.
-  static TableAnswer withPeriod(const std::vector<int64_t> &needed, size_t period) {
+  TableAnswer withPeriod(const std::vector<int64_t> &needed, size_t period) const {
     const size_t first =
         std::ranges::find_if(needed, [](int64_t run) { return run != none; }) - needed.begin();
     if (first == needed.size()) {
@@ -249,14 +249,21 @@ private:
     if (first + period >= needed.size()) { // one period is all there is
       table.each = std::max<int64_t>(table.runs.back() - table.runs.front(), 0);
     }
-    bool fits =
-        std::ranges::is_sorted(table.runs) && table.runs.back() <= table.runs.front() + table.each;
+    bool fits = std::ranges::is_sorted(table.runs) &&
+                table.runs.back() <= table.runs.front() + table.each && isNeverAhead(table);
     for (size_t i = 0; i < needed.size() && fits; ++i) {
       int64_t said = table.at(static_cast<int64_t>(i));
       fits = needed[i] == none ? said < 0 : said == needed[i];
     }
     return fits && table.steps().size() <= mostTableSteps ? TableAnswer(std::move(table))
                                                           : std::nullopt;
+  }
+
+  /// Of two in one loop, whether no run ever needs one that is still to come.
+  bool isNeverAhead(const RunTable &table) const {
+    bool isOneLoop = numLevels <= nest.unpaired;
+    return !isOneLoop || (table.each <= static_cast<int64_t>(table.runs.size()) &&
+                          table.shortestDistance() >= (nest.zeroIsOrdered ? 0 : 1));
   }
 
   bool isCoveredWith(const RunTable &table, const Distances &distances, size_t which) {

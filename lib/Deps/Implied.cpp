@@ -132,8 +132,8 @@ private:
     extraction.steps.resize(before.numSteps);
   }
 
-  static void shorten(DerivedDep &derived) {
-    derived.dep = derived.asNeeded();
+  void shorten(DerivedDep &derived) const {
+    derived.dep = derived.asNeeded(kernel);
     derived.excess = Excess::None;
     derived.from = NeededFrom();
   }

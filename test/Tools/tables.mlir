@@ -11,14 +11,20 @@
 // DEPS: kernel 'mirror'
 // DEPS-NEXT: 'c' -> 'p' element [-1, -1, -1, -1, 3, 3, 3, 3] each 4 war exact
 // DEPS-NEXT: 'p' -> 'c' element [-1, -1, -1, -1, 3, 3, 3, 3] each 4 raw exact
+// DEPS: kernel 'ahead'
+// DEPS-NEXT: 'p' -> 'c' element [-1, -1, -1, 1, 3, 5] each 6 raw exact
 // DEPS: kernel 'parts'
 // DEPS: 'c' -> 'p' element [3] each 4 at 'O' = 1 war exact
 // DEPS-NEXT: 'p' -> 'c' element [0, 0, 0, 0] each 1 raw exact
 
+// A distance on the loop around both stays.
+// RUN: tally deps %S/Inputs/table-of-last-iteration.mlir --machine=teaching | FileCheck %s --check-prefix=LAST
+// LAST: 'p' -> 'c' element [1] each 0 at 'L0' = 1 raw exact
+
 // Right and exact, in all orders. Where a step comes often, its rounds are counted.
 // RUN: tally check %s --sync=per-loop --explore --race --trips n=7 --machine=teaching | FileCheck %s --check-prefix=RIGHT
 // RUN: tally check %s --sync=auto --explore --race --trips n=3 --machine=teaching | FileCheck %s --check-prefix=RIGHT
-// RIGHT-COUNT-5: explore: yes: exact: waits as long as its dependences ask
+// RIGHT-COUNT-6: explore: yes: exact: waits as long as its dependences ask
 // RUN: tally check %s --sync=unrolled --kernel=mirror --explore --machine=teaching | FileCheck %s --check-prefix=UNROLLED
 // UNROLLED: explore: yes: exact
 // RUN: tally compile %s --machine=teaching --sync=per-loop -o - 2>&1 | FileCheck %s --check-prefix=CODE --implicit-check-not=longer
@@ -62,7 +68,7 @@
 // Barriers and whole queues wait for more.
 // RUN: tally check %s --sync=barrier --machine=teaching | FileCheck %s --check-prefix=YES
 // RUN: tally check %s --sync=per-engine --machine=teaching | FileCheck %s --check-prefix=YES
-// YES-COUNT-5: verdict: yes
+// YES-COUNT-6: verdict: yes
 
 tally.kernel @guarded {
   tally.engine "dma"
@@ -101,6 +107,17 @@ tally.kernel @mirror {
   tally.loop "A" trips 8 {
     tally.instr "p" on "dma" writes ["X[7 - A]"]
     tally.instr "c" on "act" reads ["X[A]"]
+  }
+}
+
+// A period of one would lead beyond the run itself, if there were more trips.
+tally.kernel @ahead {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [16]
+  tally.loop "B" trips 6 {
+    tally.instr "p" on "dma" writes ["X[B + 5]"]
+    tally.instr "c" on "act" reads ["X[2*B]"]
   }
 }
 

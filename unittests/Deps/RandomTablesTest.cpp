@@ -82,11 +82,11 @@ private:
     case 4:
       return fmt::format("{0} * {1}:{1}", loop, 2 + random.below(2));
     case 5:
-      return fmt::format("{} * 2 + 1", loop);
+      return fmt::format("{} * 2 + {}", loop, random.below(2));
     case 6:
       return fmt::format("31 - {}", loop);
     default:
-      return loop;
+      return fmt::format("{} + {}", loop, random.below(6));
     }
   }
 

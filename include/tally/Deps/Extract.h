@@ -118,10 +118,12 @@ struct DerivedDep {
 
   /// The same, but with `fromRun` or `table`. A table of two in one loop stands for the distance on
   /// it.
-  Dep asNeeded() const {
+  Dep asNeeded(const Kernel &kernel) const {
     Dep later = dep;
     later.table = table;
-    later.numComponents = table.valid() && dep.form == DistanceForm::Vector ? 0 : dep.numComponents;
+    bool isOneLoop =
+        table.valid() && kernel.instrs[dep.producer].home == kernel.instrs[dep.consumer].home;
+    later.numComponents = isOneLoop ? 0 : dep.numComponents;
     later.form = waitsTooLong() ? DistanceForm::Element : dep.form;
     later.step = table.valid() ? 0 : fromRun != 0 ? fromRun : dep.step;
     return later;
