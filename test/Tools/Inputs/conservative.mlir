@@ -65,6 +65,20 @@ tally.kernel @many {
   }
 }
 
+tally.kernel @turns {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [4]
+  tally.loop "A" trips 4 {
+    tally.loop "B" trips 4 {
+      tally.instr "p" on "dma" writes ["X[B]"]
+    }
+    tally.loop "C" trips 4 {
+      tally.instr "c" on "act" reads ["X[(C + A) mod 4]"]
+    }
+  }
+}
+
 tally.kernel @place {
   tally.engine "dma"
   tally.engine "act"
