@@ -481,7 +481,7 @@ private:
     }
     // The other way to be legal is distance 0 on the shared loop, forward.
     assert((forward || !draft.components.empty()) && "backward pairs fit only with a carrier");
-    if (!isOneRun(pair) && randomTables.percent(15)) {
+    if (options.tables && !isOneRun(pair) && randomTables.percent(15)) {
       draft.table = drawTable();
       draft.step = 0;
     }
@@ -491,7 +491,7 @@ private:
   void drawTableOfLoop(const Pair &pair, Draft &draft) {
     LoopId home = pair.place.producerHome;
     bool areInOne = home == pair.place.consumerHome && kernel.loops[home].kind == LoopKind::Loop;
-    if (!areInOne || pair.producer == pair.consumer || !randomTables.percent(20)) {
+    if (!options.tables || !areInOne || pair.producer == pair.consumer || !randomTables.percent(10)) {
       return;
     }
     RunTable table = drawTable();

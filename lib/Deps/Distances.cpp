@@ -314,7 +314,7 @@ private:
 void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
-  numTables = 0;
+  tables.clear();
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
 }
 
@@ -322,8 +322,7 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
   constexpr size_t mostTables = 256;
   constexpr uint64_t operations = 256'000;
   auto [found, isNew] = tables.try_emplace({nest, distance});
-  if (isNew && numTables < mostTables) {
-    ++numTables;
+  if (isNew && tables.size() <= mostTables) {
     const Distances &all = find(nest);
     context.startQuestion(forNest(operations, nest));
     found->second = Search(context, nest).table(all, distance);

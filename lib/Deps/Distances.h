@@ -144,8 +144,7 @@ public:
 private:
   IslContext context;
   std::map<PairNest, Distances> known;
-  std::map<std::pair<PairNest, size_t>, TableAnswer> tables;
-  size_t numTables = 0; ///< asked for, of this kernel
+  std::map<std::pair<PairNest, size_t>, TableAnswer> tables; ///< of this kernel
   size_t undecided = 0;
   size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently

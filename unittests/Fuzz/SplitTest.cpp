@@ -162,7 +162,8 @@ TEST(SplitTest, whatIsRefusedWouldFail) {
   const uint64_t numKernels = test::numKernels(300, 1'500);
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     RandomKernelOptions options = manyParts(seed);
-    options.trips.min = 2; // runs in which something follows
+    options.trips.min = 2;  // runs in which something follows
+    options.tables = false; // refused whatever they say
     Kernel kernel = randomKernel(seed, options);
     if (!allUniform(kernel) || compileWith(kernel, Strategy::PerInstruction)) {
       continue;
@@ -183,5 +184,5 @@ TEST(SplitTest, whatIsRefusedWouldFail) {
   RecordProperty("refused", static_cast<int>(refused));
   RecordProperty("failed", static_cast<int>(failed));
   EXPECT_GT(refused * 5, numKernels);
-  EXPECT_GT(failed * 3, refused * 2);
+  EXPECT_GT(failed * 10, refused * 7);
 }
