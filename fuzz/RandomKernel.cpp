@@ -32,6 +32,7 @@ enum Stream : uint64_t {
   NumberStream = 0x27d4eb2f165667c5,
   TileStream = 0x85ebca77c2b2ae63,
   TableStream = 0xa24baed4963ee407,
+  OverStream = 0x9fb21c651e98df25,
 };
 
 /// A dependence before it is handed to a builder.
@@ -253,7 +254,7 @@ class DependenceDrawer {
 public:
   DependenceDrawer(const Kernel &kernel, uint64_t seed, const RandomKernelOptions &options)
       : kernel(kernel), options(options), random(seed ^ DependenceStream),
-        randomTables(seed ^ TableStream) {}
+        randomTables(seed ^ TableStream), randomOver(seed ^ OverStream) {}
 
   std::vector<Draft> draw() {
     uint32_t count = random.in(options.dependences);
@@ -405,6 +406,7 @@ private:
     draft.consumer = pair.consumer;
     draft.kind = static_cast<DepKind>(random.below(4));
     drawDistance(shape, pair, draft);
+    drawTableOverLoop(pair, draft);
     draft.allowDivergent = needsDivergent(pair);
     bool zero = draft.components.empty() && draft.step == 0 &&
                 (draft.table.runs.empty() || draft.table.shortestDistance() == 0);
@@ -491,7 +493,8 @@ private:
   void drawTableOfLoop(const Pair &pair, Draft &draft) {
     LoopId home = pair.place.producerHome;
     bool areInOne = home == pair.place.consumerHome && kernel.loops[home].kind == LoopKind::Loop;
-    if (!options.tables || !areInOne || pair.producer == pair.consumer || !randomTables.percent(10)) {
+    if (!options.tables || !areInOne || pair.producer == pair.consumer ||
+        !randomTables.percent(10)) {
       return;
     }
     RunTable table = drawTable();
@@ -509,8 +512,55 @@ private:
     draft.table = std::move(table);
   }
 
+  /// Instead of a distance, where runs of both are numbered in a loop around them.
+  void drawTableOverLoop(const Pair &pair, Draft &draft) {
+    LoopId shared = pair.place.shared;
+    LoopId over =
+        pair.place.producerHome == pair.place.consumerHome ? kernel.loops[shared].parent : shared;
+    if (!options.tables || shared == rootLoop || over == rootLoop ||
+        pair.producer == pair.consumer || pair.place.order == Order::Opposite ||
+        !randomOver.percent(25)) {
+      return;
+    }
+    while (kernel.loops[over].parent != rootLoop && randomOver.percent(30)) {
+      over = kernel.loops[over].parent;
+    }
+    LoopId outer = kernel.loops[over].parent;
+    auto nests = sideBySide(kernel, outer, pair.place.producerHome, pair.place.consumerHome);
+    bool isNumbered = nests && kernel.loops[over].kind == LoopKind::Loop &&
+                      kernel.loops[shared].kind == LoopKind::Loop;
+    if (!isNumbered) {
+      return;
+    }
+    uint64_t producers = nests->producer.runsPerIterationOf(shared);
+    uint64_t consumers = nests->consumer.runsPerIterationOf(shared);
+    if (producers == 0 || consumers == 0) {
+      return;
+    }
+    RunTable table = drawTable(randomOver);
+    auto period = static_cast<int64_t>(table.runs.size() * producers / consumers);
+    table.each = std::min(table.each, period);
+    bool isBefore =
+        pair.place.order == Order::Forward ||
+        (pair.place.order == Order::SameBlock && pair.producer < pair.consumer && canBeZero(pair));
+    int64_t back = (isBefore ? 0 : 1) - table.iterationsBack(producers, consumers);
+    for (int64_t &run : table.runs) {
+      run -= std::max<int64_t>(back, 0) * static_cast<int64_t>(producers);
+    }
+    if (table.runs.back() > table.runs.front() + table.each || !table.firstNeeding()) {
+      return;
+    }
+    table.over = over;
+    draft.form = DistanceForm::Element;
+    draft.step = 0;
+    draft.components.clear();
+    draft.table = std::move(table);
+  }
+
+  RunTable drawTable() { return drawTable(randomTables); }
+
   /// One that rises, by which some run needs another.
-  RunTable drawTable() {
+  static RunTable drawTable(Random &randomTables) {
     RunTable table;
     int64_t run = randomTables.in(-2, 2);
     for (uint32_t i = randomTables.in({1, 4}); i > 0; --i) {
@@ -556,6 +606,7 @@ private:
   const RandomKernelOptions &options;
   Random random;
   Random randomTables; ///< so that tables change nothing else that is drawn
+  Random randomOver;   ///< nor those over a loop other tables
   std::vector<Pair> pairs;
   std::vector<std::pair<InstrId, InstrId>> zeroEdges; ///< distances 0 inside a block
   std::vector<Draft> drafts;

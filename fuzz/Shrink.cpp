@@ -267,16 +267,22 @@ private:
         components.push_back({loopOf[component.loop], component.distance});
       }
     }
-    DepId id =
-        dep.form == DistanceForm::Vector
-            ? builder.depVector(producer, consumer, components, dep.kind)
-        : dep.form == DistanceForm::Flat ? builder.depFlat(producer, consumer, dep.step, dep.kind)
-        : dep.table.valid()
-            ? builder.depTable(producer, consumer, old.tables[dep.table], components, dep.kind)
-            : builder.depElement(producer, consumer, dep.step, components, dep.kind);
+    DepId id = dep.form == DistanceForm::Vector
+                   ? builder.depVector(producer, consumer, components, dep.kind)
+               : dep.form == DistanceForm::Flat
+                   ? builder.depFlat(producer, consumer, dep.step, dep.kind)
+               : dep.table.valid()
+                   ? builder.depTable(producer, consumer, tableOf(dep), components, dep.kind)
+                   : builder.depElement(producer, consumer, dep.step, components, dep.kind);
     if (dep.allowDivergent) {
       builder.allowDivergent(id);
     }
+  }
+
+  RunTable tableOf(const Dep &dep) const {
+    RunTable table = old.tables[dep.table];
+    table.over = table.over.valid() ? loopOf[table.over] : LoopId();
+    return table;
   }
 
   const Kernel &old;

@@ -96,7 +96,8 @@ std::string_view toString(DepClass depClass) {
       "levels",          "flat",
       "element-forward", "element-backward",
       "element-nests",   "element-one-run",
-      "element-table",   "loop-table"};
+      "element-table",   "loop-table",
+      "over-table"};
   return names[static_cast<size_t>(depClass)];
 }
 
@@ -160,12 +161,9 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
     return DepClass::Flat;
   }
   if (dep.table.valid()) {
-    LoopId shared = kernel.sharedBody(dep);
-    bool isFollowed = RunNumbers::below(kernel, shared, place.consumerHome)
-                          ->mayFollow(kernel, kernel.tables[dep.table]);
-    return !isFollowed              ? DepClass::Levels
-           : shared == place.shared ? DepClass::ElementTable
-                                    : DepClass::LoopTable;
+    return kernel.tables[dep.table].over.valid()      ? DepClass::OverTable
+           : place.producerHome == place.consumerHome ? DepClass::LoopTable
+                                                      : DepClass::ElementTable;
   }
   if (dep.form == DistanceForm::Element) {
     if (place.producerHome == place.shared || place.consumerHome == place.shared) {
@@ -201,6 +199,7 @@ bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips) {
   case DepClass::ElementOneRun:
   case DepClass::ElementTable:
   case DepClass::LoopTable:
+  case DepClass::OverTable:
     return constantTrips && !sharesQueue;
   case DepClass::TwoLevels:
   case DepClass::ElementForward:

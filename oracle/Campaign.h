@@ -82,10 +82,11 @@ enum class DepClass : uint8_t {
   ElementBackward,
   ElementNests,  ///< one end in a nest of several loops
   ElementOneRun, ///< one end directly in the shared body
-  ElementTable,  ///< by a table that can be followed, of two loops or nests
+  ElementTable,  ///< by a table, of two loops or nests
   LoopTable,     ///< ... of two in one loop
+  OverTable,     ///< ... over a loop around both
 };
-inline constexpr size_t numDepClasses = 22;
+inline constexpr size_t numDepClasses = 23;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);

@@ -4,6 +4,8 @@
 
 #include "oracle/KernelWalk.h"
 
+#include "tally/Model/Place.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -36,6 +38,10 @@ struct Ends {
   int64_t step = 0;                ///< of a flat distance, or between elements
   const RunTable *table = nullptr; ///< instead of that
   bool inOneLoop = false;          ///< both are, and the table says which of its runs is needed
+  bool isOver = false;             ///< the table goes over a loop
+  bool isOverInnermost = false;    ///< which is the innermost around both
+  size_t around = 0;               ///< loops around both
+  int64_t iterationsBack = 0;      ///< of that loop, at least
   bool producerLater = false; ///< this iteration's run of the producer comes after the consumer
 };
 
@@ -91,10 +97,16 @@ static Ends endsOf(const Kernel &kernel, DepId id) {
                              producerPath.begin() +
                                  std::ptrdiff_t(numCommon(producerPath, consumerPath)));
   const bool inOneLoop = dep.table.valid() && producerPath == consumerPath;
-  if (inOneLoop) {
-    common.pop_back(); // runs of their loop are numbered
-  }
   Ends ends;
+  ends.around = deltaOf(kernel, dep, common).size();
+  // Runs are numbered in all iterations of their loop, or of the one that the table goes over.
+  LoopId over = dep.table.valid() ? kernel.tables[dep.table].over : LoopId();
+  ends.isOver = over.valid();
+  ends.isOverInnermost = over == common.back();
+  ends.iterationsBack = ends.isOver ? placeOf(kernel, dep).offset : 0;
+  for (bool isOut = !inOneLoop && !over.valid(); !isOut; common.pop_back()) {
+    isOut = !over.valid() || common.back() == over;
+  }
   ends.dep = id;
   ends.producerHome = producerPath.back();
   ends.delta = deltaOf(kernel, dep, common);
@@ -172,7 +184,8 @@ private:
       most = static_cast<int64_t>(runsHere(consumerHome, ends.numOuter)) -
              ends.table->shortestDistance();
     }
-    need.ceiling = countUpTo(ends, ends.numOuter, most);
+    need.ceiling = ends.isOver ? ceilingOver(ends, consumerHome, need.before)
+                               : countUpTo(ends, ends.numOuter, most);
     if (!ends.isElement) {
       need.runs = countUpTo(ends, ends.delta.size(), std::nullopt);
       return need;
@@ -181,6 +194,23 @@ private:
     number = ends.table ? neededBy(*ends.table, number) : number - ends.step;
     need.runs = number > 0 ? countUpTo(ends, ends.numOuter, number) : 0;
     return need;
+  }
+
+  /// Without its table: in one body, the shortest distance in runs, over the whole run; of the
+  /// innermost loop, in its iterations; else all so far.
+  uint64_t ceilingOver(const Ends &ends, LoopId consumerHome, uint64_t before) const {
+    if (ends.inOneLoop) {
+      auto back = static_cast<uint64_t>(ends.table->shortestDistance());
+      uint64_t q = result.countOf[consumerHome];
+      return q > back ? q - back : 0;
+    }
+    if (!ends.isOverInnermost) {
+      return before;
+    }
+    Ends nearest = ends;
+    nearest.delta.resize(ends.around, 0);
+    nearest.delta.back() = ends.iterationsBack;
+    return countUpTo(nearest, ends.around, std::nullopt);
   }
 
   /// How many runs the run of this number, from 1, needs: period by period, as the table is told.

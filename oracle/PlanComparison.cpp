@@ -101,9 +101,9 @@ public:
       return trips[LoopId(leaf.a)];
     case ExprOp::Rounds: {
       const Rounds &rounds = plan.rounds[RoundsId(leaf.a)];
-      uint64_t trip = trips[rounds.loop];
-      uncountable |= trip == 0;
-      return trip <= rounds.first ? 0 : (trip - rounds.first - 1) / rounds.every + 1;
+      uint64_t run = runOf(rounds.loop, rounds.around);
+      uncountable |= run == 0;
+      return run <= rounds.first ? 0 : (run - rounds.first - 1) / rounds.every + 1;
     }
     case ExprOp::Ordinal:
       return ordinals[InstrId(leaf.a)];
@@ -113,6 +113,14 @@ public:
       uncountable = true;
       return 0;
     }
+  }
+
+  /// The number of the run of a body in this iteration of `around`, from 1; 0 if it does not run.
+  uint64_t runOf(LoopId body, LoopId around) const {
+    LoopId outer = kernel.loops[body].parent;
+    uint64_t before = outer == around ? 1 : runOf(outer, around);
+    bool isRunning = before != 0 && trips[body] != 0;
+    return isRunning ? (before - 1) * kernel.loops[body].trip.constant + trips[body] : 0;
   }
 
   /// Whether something was read that no engine has: the trip of a loop that is not

@@ -13,6 +13,8 @@
 
 #include "tally/Certify/Certificate.h"
 
+#include "tally/Model/Place.h"
+#include "tally/Model/RunNumbers.h"
 #include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
@@ -232,35 +234,80 @@ private:
     put(")");
   }
 
-  /// Certificates have no tables: what one says is asked for at least.
-  std::string shortestOf(const Dep &dep) const {
+  static std::string onLoop(LoopId loop, int64_t distance) {
+    return fmt::format(" ({} {})", loop.value, distance);
+  }
+
+  /// Certificates have no tables: what one says is asked for at least, as by a wait that does not
+  /// follow it.
+  std::vector<std::string> shortestOf(const Dep &dep) const {
     const RunTable &table = kernel.tables[dep.table];
-    if (LoopId home = kernel.instrs[dep.producer].home; home == kernel.instrs[dep.consumer].home) {
-      int64_t distance = table.shortestDistance();
-      return distance == 0 ? "distance" : fmt::format("distance ({} {})", home.value, distance);
+    const DepPlace place = placeOf(kernel, dep);
+    if (place.producerHome == place.consumerHome) {
+      return {place.offset == 0    ? "distance"
+              : table.over.valid() ? fmt::format("flat {}", place.offset)
+                                   : "distance" + onLoop(place.shared, place.offset)};
     }
-    bool hasShortest = table.each <= static_cast<int64_t>(table.runs.size());
-    return hasShortest ? fmt::format("element {}", table.shortestDistance()) : "distance";
+    if (!table.over.valid()) {
+      auto shortest = table.shortestWithin(sideBySide(kernel, dep)->consumer.most(kernel));
+      return {shortest ? fmt::format("element {}", *shortest) : "distance"};
+    }
+    if (place.order == Order::Forward) {
+      bool isCounted = table.over == place.shared && place.offset > 0;
+      return {"distance" + (isCounted ? onLoop(place.shared, place.offset) : "")};
+    }
+    return table.over == place.shared ? std::vector{"distance" + onLoop(place.shared, place.offset)}
+                                      : allBefore(table.over, place.shared);
+  }
+
+  /// All iterations before, of each of the loops from one to another inside it.
+  std::vector<std::string> allBefore(LoopId outermost, LoopId innermost) const {
+    std::vector<std::string> rows;
+    std::string whole;
+    for (LoopId l = innermost; l != kernel.loops[outermost].parent; l = kernel.loops[l].parent) {
+      rows.push_back("distance" + onLoop(l, 1) + whole);
+      int64_t all = 1 - static_cast<int64_t>(kernel.loops[l].trip.least());
+      whole = all == 0 ? whole : onLoop(l, all) + whole;
+    }
+    return rows;
+  }
+
+  std::vector<std::string> distancesOf(const Dep &dep) const {
+    std::vector<std::string> distances =
+        dep.table.valid()                  ? shortestOf(dep)
+        : dep.form == DistanceForm::Vector ? std::vector<std::string>{"distance"}
+        : dep.form == DistanceForm::Flat   ? std::vector{fmt::format("flat {}", dep.step)}
+                                           : std::vector{fmt::format("element {}", dep.step)};
+    for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+      assert(dep.form != DistanceForm::Flat && "runs have no components");
+      distances.front() += onLoop(c.loop, c.distance);
+    }
+    return distances;
   }
 
   void dependences() {
-    table("dependences", kernel.deps, [&](const Dep &dep) {
-      std::string distance = dep.table.valid()                  ? shortestOf(dep)
-                             : dep.form == DistanceForm::Vector ? "distance"
-                             : dep.form == DistanceForm::Flat ? fmt::format("flat {}", dep.step)
-                                                              : fmt::format("element {}", dep.step);
-      for (const DistanceComponent &c : kernel.componentsOf(dep)) {
-        assert(dep.form != DistanceForm::Flat && "runs have no components");
-        distance += fmt::format(" ({} {})", c.loop.value, c.distance);
+    IdVector<DepId, std::vector<size_t>> rowsOf(kernel.deps.size());
+    std::vector<std::string> rows;
+    for (DepId id : kernel.deps.ids()) {
+      const Dep &dep = kernel.deps[id];
+      for (const std::string &distance : distancesOf(dep)) {
+        rowsOf[id].push_back(rows.size());
+        rows.push_back(
+            fmt::format("({} {} ({}))", dep.producer.value, dep.consumer.value, distance));
       }
-      return fmt::format("({} {} ({}))", dep.producer.value, dep.consumer.value, distance);
-    });
-    if (!notes.waitsLonger.empty()) {
-      list("waits-longer", notes.waitsLonger, [](DepId dep) { return dep.value; });
     }
-    if (!notes.neverAsks.empty()) {
-      list("never-asks", notes.neverAsks, [](DepId dep) { return dep.value; });
-    }
+    table("dependences", rows, [](const std::string &row) { return row; });
+    auto listRows = [&](std::string_view name, const std::vector<DepId> &deps) {
+      std::vector<size_t> all;
+      for (DepId dep : deps) {
+        all.insert(all.end(), rowsOf[dep].begin(), rowsOf[dep].end());
+      }
+      if (!all.empty()) {
+        list(name, all, [](size_t row) { return row; });
+      }
+    };
+    listRows("waits-longer", notes.waitsLonger);
+    listRows("never-asks", notes.neverAsks);
   }
 
   //===--- The code -------------------------------------------------------===//

@@ -165,9 +165,7 @@ private:
     if (wait.table.valid()) {
       const RunTable &table = kernel.tables[wait.table];
       uint64_t &growth = perEntry[wait.innerLoop];
-      for (const RunTable::Step &each : table.steps()) {
-        growth = std::max(growth, 2 * static_cast<uint64_t>(each.by));
-      }
+      growth = std::max(growth, 2 * static_cast<uint64_t>(table.largestRise()));
       step = std::max(std::abs(table.at(0)), std::abs(table.runs.back())) + table.each;
     }
     uint64_t reach = 2 * (1 + static_cast<uint64_t>(most + step));

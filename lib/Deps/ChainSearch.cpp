@@ -660,6 +660,9 @@ private:
 } // namespace
 
 Chain findChain(const ChainProblem &problem, size_t goal) {
+  if (problem.extraction.deps[goal].dep.table.valid()) {
+    return {}; // chains do not tell up to which run
+  }
   return ChainSearch(problem, goal).run();
 }
 

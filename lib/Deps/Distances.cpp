@@ -93,9 +93,10 @@ public:
     if (numLevels == 0 || nest.vague != Excess::None || isWhole || isUnpaired) {
       return std::nullopt;
     }
-    TableAnswer found = periodOf(lastNeeded(distance));
-    bool isRight = found && isCoveredWith(*found, distances, which) && isExact({distance, *found});
-    return isRight && !context.gaveUp() ? std::move(found) : std::nullopt;
+    std::vector<int64_t> needed = lastNeeded(distance);
+    TableAnswer found = periodOf(needed);
+    bool isSure = found && (wereAllAsked(needed) || isRight(*found, distances, which));
+    return isSure && !context.gaveUp() ? std::move(found) : std::nullopt;
   }
 
   /// What is only worth knowing: a question of its own, so that it takes nothing from the first.
@@ -192,6 +193,7 @@ private:
   //===--- Tables ---------------------------------------------------------===//
 
   static constexpr int64_t none = INT64_MIN;
+  static constexpr uint64_t numRunsAsked = 2 * mostTableRuns; ///< to see a period come again
 
   /// By number of the consumer's run, as far as may be told: the last run of the producer that it
   /// or an earlier one conflicts with, at this distance on all other levels.
@@ -202,8 +204,8 @@ private:
       set = set.fixed(level, distance[level]);
     }
     std::vector<int64_t> needed;
-    uint64_t most = nest.levels[last].consumer.max.value_or(mostTableRuns);
-    for (uint64_t run = 0; run < std::min<uint64_t>(most, mostTableRuns); ++run) {
+    uint64_t most = nest.levels[last].consumer.max.value_or(numRunsAsked);
+    for (uint64_t run = 0; run < std::min<uint64_t>(most, numRunsAsked); ++run) {
       auto number = static_cast<int64_t>(run);
       IslSet here = set.fixed(numLevels + last, number);
       std::optional<int64_t> nearest = here.isEmpty() ? std::nullopt : here.smallest(last);
@@ -213,11 +215,19 @@ private:
     return needed;
   }
 
+  /// Whether what is needed is all that can be: the same runs exist each time.
+  bool wereAllAsked(const std::vector<int64_t> &needed) const {
+    const PairNest::Level &level = nest.levels.back();
+    return numLevels == 1 && nest.producerOwn.empty() && nest.consumerOwn.empty() &&
+           nest.counters.empty() && nest.values.empty() && level.producer.isConstant() &&
+           level.consumer.isConstant() && level.consumer.max == needed.size();
+  }
+
   /// The table with the shortest period that says so; none if no two of the periods are there, and
   /// not all of the runs.
   TableAnswer periodOf(const std::vector<int64_t> &needed) const {
     bool areAll = nest.levels.back().consumer.max == needed.size();
-    for (size_t period = 1; period <= needed.size(); ++period) {
+    for (size_t period = 1; period <= std::min(needed.size(), mostTableRuns); ++period) {
       if (period > needed.size() / 2 && !areAll) {
         break;
       }
@@ -255,25 +265,36 @@ private:
       int64_t said = table.at(static_cast<int64_t>(i));
       fits = needed[i] == none ? said < 0 : said == needed[i];
     }
-    return fits && table.steps().size() <= mostTableSteps ? TableAnswer(std::move(table))
-                                                          : std::nullopt;
+    return fits ? TableAnswer(std::move(table)) : std::nullopt;
   }
 
   /// Of two in one loop, whether no run ever needs one that is still to come.
   bool isNeverAhead(const RunTable &table) const {
-    bool isOneLoop = numLevels <= nest.unpaired;
-    return !isOneLoop || (table.each <= static_cast<int64_t>(table.runs.size()) &&
-                          table.shortestDistance() >= (nest.zeroIsOrdered ? 0 : 1));
+    std::optional<PairNest::Turn> turn = nest.turn;
+    if (numLevels <= nest.unpaired) {
+      turn = {.isOrdered = nest.zeroIsOrdered};
+    }
+    return !turn || table.iterationsBack(turn->producerRuns, turn->consumerRuns) >=
+                        (turn->isOrdered ? 0 : 1);
   }
 
-  bool isCoveredWith(const RunTable &table, const Distances &distances, size_t which) {
+  /// Whether the table, at one of the distances, asks for all that the others do not ask for, and
+  /// for no more. Each place of the period is looked at alone, where what is needed is a line.
+  bool isRight(const RunTable &table, const Distances &distances, size_t which) {
     IslSet left = conflicts.clone();
     for (size_t i = 0; i < distances.list.size(); ++i) {
-      const std::vector<int64_t> &distance = distances.list[i].components;
-      Waited waited = i == which ? Waited(distance, table) : Waited(distance);
-      left = left - context.parse(text.covered(waited));
+      if (i != which) {
+        left = left - context.parse(text.covered({distances.list[i].components}));
+      }
     }
-    return left.isEmpty();
+    const std::vector<int64_t> &distance = distances.list[which].components;
+    bool isRight = true;
+    for (size_t place = 0; place < table.runs.size() && isRight && !context.gaveUp(); ++place) {
+      Waited waited(distance, table, place);
+      IslSet here = left & context.parse(text.atPlace(table, place));
+      isRight = (here - context.parse(text.covered(waited))).isEmpty() && isExact(waited);
+    }
+    return isRight;
   }
 
   /// In all conflicts, or in those within the first iterations of outer loops; but the latter count
@@ -314,18 +335,24 @@ private:
 void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
+  std::fill(std::begin(numTables), std::end(numTables), 0);
   tables.clear();
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
 }
 
 const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance) {
-  constexpr size_t mostTables = 256;
-  constexpr uint64_t operations = 256'000;
+  constexpr Patience forTables[] = {{256'000, 256}, {4'000'000, 8}};
   auto [found, isNew] = tables.try_emplace({nest, distance});
-  if (isNew && tables.size() <= mostTables) {
+  if (isNew) {
     const Distances &all = find(nest);
-    context.startQuestion(forNest(operations, nest));
-    found->second = Search(context, nest).table(all, distance);
+    for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
+      ++numTables[i];
+      context.startQuestion(forNest(forTables[i].operations, nest));
+      found->second = Search(context, nest).table(all, distance);
+      if (!context.gaveUp()) {
+        break;
+      }
+    }
   }
   return found->second;
 }

@@ -94,6 +94,18 @@ struct PairNest {
   /// `unpaired` on.
   uint32_t pairedFrom = 0;
   uint32_t unpaired = UINT32_MAX;
+
+  /// Of a loop around both whose runs the last level numbers, or that it is: how many runs of each
+  /// one iteration has, and whether those of the producer come first in it.
+  struct Turn {
+    uint64_t producerRuns = 1;
+    uint64_t consumerRuns = 1;
+    bool isOrdered = false;
+
+    auto operator<=>(const Turn &) const = default;
+  };
+
+  std::optional<Turn> turn;
   std::vector<EntryCounter> counters;
   std::vector<Length> lengths;
   std::vector<Extent> values;  ///< between which bounds each is
@@ -148,6 +160,7 @@ private:
   size_t undecided = 0;
   size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently
+  size_t numTables[2] = {};           ///< the same for those about tables
 };
 
 } // namespace tally::deps

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <span>
 
@@ -114,6 +115,21 @@ public:
       distance.numComponents = static_cast<uint32_t>(components.size()) - distance.firstComponent;
       add(draft, distance);
     }
+  }
+
+  /// Gives a draft another distance, on a loop or in runs.
+  void replace(Draft &draft, DistanceForm form, int64_t back, LoopId loop,
+               const Distances::One *example) {
+    Distance distance{.example = example,
+                      .firstComponent = static_cast<uint32_t>(components.size()),
+                      .form = form};
+    distance.step = form == DistanceForm::Flat ? back : 0;
+    distance.numComponents = form == DistanceForm::Vector && back != 0 ? 1 : 0;
+    if (distance.numComponents != 0) {
+      components.push_back({loop, back});
+    }
+    draft.distance = static_cast<uint32_t>(distances.size());
+    distances.push_back(distance);
   }
 
   std::span<const DistanceComponent> componentsOf(const Distance &distance) const {
@@ -360,6 +376,12 @@ private:
       if (isTooLong(drafts[i])) {
         takeTable(drafts[i], tableOf(group, kept, i));
       }
+    }
+    if (std::optional<Draft> draft = overLoop(group, kept)) {
+      emit(*draft);
+      return;
+    }
+    for (uint32_t i : kept) {
       emit(drafts[i]);
     }
   }
@@ -377,10 +399,7 @@ private:
   /// and all else that they need is kept.
   TableAnswer tableOf(std::span<const uint32_t> group, std::span<const uint32_t> kept, uint32_t i) {
     std::vector<TilePair> pairs = pairsOf(group);
-    bool isKnown = std::ranges::all_of(group, [&](uint32_t j) {
-      return isTooLong(drafts[j]) || drafts[j].excess == Excess::None;
-    });
-    if (!isKnown || pairs.empty() || pairs.size() > maxPairsTogether) {
+    if (!isAllKnown(group) || pairs.empty() || pairs.size() > maxPairsTogether) {
       return {};
     }
     std::optional<PairNest> nest = tableView(pairs, drafts.distanceOf(drafts[i]));
@@ -408,7 +427,116 @@ private:
       return {};
     }
     const TableAnswer &table = finder.tableOf(*nest, own);
-    return table && mayFollow(*table, pairs[0].place) ? table : std::nullopt;
+    return table;
+  }
+
+  /// What stands for all distances of the two, where some would be too long: a table over a loop
+  /// around both.
+  std::optional<Draft> overLoop(std::span<const uint32_t> group, std::span<const uint32_t> kept) {
+    bool isAnyLong = std::ranges::any_of(kept, [&](uint32_t i) {
+      return isTooLong(drafts[i]) && !drafts[i].table.valid() && drafts[i].fromRun == 0;
+    });
+    std::vector<TilePair> pairs;
+    if (isAnyLong && isAllKnown(group)) {
+      pairs = pairsOf(group);
+    }
+    if (pairs.empty() || pairs.size() > maxPairsTogether) {
+      return std::nullopt;
+    }
+    const PairPlace &place = pairs[0].place;
+    bool isOneLoop = place.producerHome == place.consumerHome;
+    LoopId loop = isOneLoop ? kernel.loops[place.shared].parent : place.shared;
+    for (; loop != rootLoop && loop.valid(); loop = kernel.loops[loop].parent) {
+      if (std::optional<RunTable> table = tableOver(pairs, loop)) {
+        return atLeast(*std::move(table), drafts[kept[0]], pairs[0]);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// If no iteration of the loop needs runs of the one before it.
+  std::optional<RunTable> tableOver(std::span<const TilePair> pairs, LoopId over) {
+    std::optional<PairNest> nest = elementView(pairs, over);
+    const Distances *found = nest ? &finder.find(*nest) : nullptr;
+    if (!found || found->list.size() != 1) {
+      return std::nullopt;
+    }
+    std::span<const int64_t> distance = found->list[0].components;
+    bool isInside = std::ranges::all_of(distance.first(distance.size() - 1),
+                                        [](int64_t on) { return on == 0; });
+    if (!isInside || distance.back() == wholeLevel) {
+      return std::nullopt;
+    }
+    std::optional<RunTable> table;
+    if (found->excess == Excess::None) {
+      table = RunTable{{-distance.back()}, 1};
+    } else if (found->excess == Excess::Varies) {
+      table = finder.tableOf(*nest, 0);
+    }
+    if (!table || iterationsBack(*table, *nest) < (nest->turn->isOrdered ? 0 : 1)) {
+      return std::nullopt;
+    }
+    table->over = over;
+    return table;
+  }
+
+  static int64_t iterationsBack(const RunTable &table, const PairNest &nest) {
+    return table.iterationsBack(nest.turn->producerRuns, nest.turn->consumerRuns);
+  }
+
+  /// The table, with a distance that asks for all it asks for, and for no less; if there is none,
+  /// the table is all there is.
+  Draft atLeast(RunTable table, Draft draft, const TilePair &pair) {
+    const PairPlace &place = pair.place;
+    PairNest nest = *elementView({&pair, 1}, table.over);
+    int64_t back = iterationsBack(table, nest);
+    bool isOneLoop = place.producerHome == place.consumerHome;
+    bool isCounted = isOneLoop || table.over == place.shared;
+    draft.excess = Excess::Varies;
+    draft.from = NeededFrom();
+    draft.fromRun = 0;
+    DistanceForm form = isOneLoop && back != 0 ? DistanceForm::Flat : DistanceForm::Vector;
+    if (!isCounted) {
+      back = 0;
+      form = pair.producerIsBefore ? DistanceForm::Vector : DistanceForm::Element;
+      draft.excess = pair.producerIsBefore ? Excess::Varies : Excess::None;
+    }
+    drafts.replace(draft, form, back, place.shared, exampleOf(table, pair, form, back));
+    draft.table = result.tables.push(std::move(table));
+    return draft;
+  }
+
+  /// Two runs that conflict, the first ones at this distance; none if there are none.
+  const Distances::One *exampleOf(const RunTable &table, const TilePair &pair, DistanceForm form,
+                                  int64_t back) {
+    const PairPlace &place = pair.place;
+    const LoopId outer = kernel.loops[table.over].parent;
+    const SideBySide nests = *sideBySide(kernel, outer, place.producerHome, place.consumerHome);
+    auto iterationOf = [&](const RunNumbers &nest, int64_t run) {
+      return run / static_cast<int64_t>(nest.runsPerIterationOf(place.shared));
+    };
+    constexpr uint64_t mostRuns = 4 * mostTableRuns * mostTableRuns;
+    auto end =
+        static_cast<int64_t>(std::min(nests.consumer.most(kernel).value_or(mostRuns), mostRuns));
+    Distances::One &one = examples.emplace_back();
+    for (int64_t run = 0, before = -1; run < end; before = std::max(table.at(run++), before)) {
+      int64_t needed = table.at(run);
+      bool isAtDistance =
+          form == DistanceForm::Element ||
+          iterationOf(nests.consumer, run) - iterationOf(nests.producer, needed) == back;
+      if (needed > before && isAtDistance) {
+        bool isFlat = form == DistanceForm::Flat; // shown as numbers
+        size_t levels = isFlat ? 0 : kernel.realLoops(outer).size();
+        one.producer.resize(levels);
+        one.consumer.resize(levels);
+        one.producer.push_back(needed);
+        one.consumer.push_back(run);
+        one.producer = isFlat ? one.producer : byIterations(one.producer, nests.producer);
+        one.consumer = isFlat ? one.consumer : byIterations(one.consumer, nests.consumer);
+        break;
+      }
+    }
+    return &one;
   }
 
   /// Two nests, run by run; or two in one loop, at a distance on that alone.
@@ -425,12 +553,6 @@ private:
                        return c.loop == home && c.distance > 0;
                      });
     return isOneLoop ? std::optional(vectorView(pairs)) : std::nullopt;
-  }
-
-  bool mayFollow(const RunTable &table, const PairPlace &place) const {
-    bool isOneLoop = place.producerHome == place.consumerHome;
-    LoopId outer = isOneLoop ? kernel.loops[place.consumerHome].parent : place.shared;
-    return RunNumbers::below(kernel, outer, place.consumerHome)->mayFollow(kernel, table);
   }
 
   /// The run of the consumer's nest from which on the one run of the producer is needed, if that
@@ -452,6 +574,12 @@ private:
     bool isSame = std::ranges::equal(exact.componentsOf(distance),
                                      drafts.componentsOf(drafts.distanceOf(drafts[kept])));
     return isSame ? static_cast<uint32_t>(std::max<int64_t>(distance.step, 0)) : 0;
+  }
+
+  bool isAllKnown(std::span<const uint32_t> group) const {
+    return std::ranges::all_of(group, [&](uint32_t i) {
+      return isTooLong(drafts[i]) || drafts[i].excess == Excess::None;
+    });
   }
 
   /// A sum is started by one access and added to by another: a wait for it is exact, but for
@@ -519,9 +647,14 @@ private:
     derived.excess = draft.excess;
     derived.from = draft.from;
     derived.fromRun = draft.fromRun;
-    derived.table = draft.table;
+    bool isTableAll = distance.form == DistanceForm::Element && draft.excess == Excess::None;
+    derived.table = isTableAll ? RunTableId() : draft.table;
+    derived.isTableAlone = draft.table.valid() &&
+                           (result.tables[draft.table].over.valid() ||
+                            kernel.instrs[ends.producer].home == kernel.instrs[ends.consumer].home);
     result.components.insert(result.components.end(), own.begin(), own.end());
     addExample(derived, distance);
+    derived.dep.table = isTableAll ? draft.table : RunTableId();
     result.deps.push_back(derived);
   }
 
@@ -564,6 +697,7 @@ private:
   TileBoxes tiles;
   bool hasGuards = false; ///< one of the pair at hand
   Drafts drafts;
+  std::deque<Distances::One> examples; ///< that the finder has not made
   Extraction result;
 };
 

@@ -41,7 +41,7 @@ std::vector<Entry> entriesOf(const Kernel &kernel, const Extraction &asked) {
     const Dep &dep = asked.deps[i].dep;
     bool isWritten = std::ranges::any_of(writtenFor[dep.consumer], [&](DepId d) {
       return isSame(kernel, kernel.deps[d], asked, dep) ||
-             isSame(kernel, kernel.deps[d], asked, asked.deps[i].asNeeded(kernel));
+             isSame(kernel, kernel.deps[d], asked, asked.deps[i].asNeeded());
     });
     if (!isWritten) {
       entries.push_back({&dep, asked.componentsOf(dep), true, i});

@@ -70,8 +70,8 @@ void noteChain(Extraction &extraction, size_t dep, const std::vector<DerivationS
 /// A wait that is needed from a later run on, or by a table, is first taken as if it were needed at
 /// once, and for all up to the shortest distance: it then asks for no more than others say, and
 /// follows from them more often. If it is kept, it is made as short as it may be. Where something
-/// then does not follow any more, what only begins later stays as it is, since that costs little.
-/// Otherwise the other is kept as well.
+/// then does not follow any more, what only begins later stays as it is, since that costs little,
+/// unless all trips are constant: no wait is too long then. Otherwise the other is kept as well.
 class Shortening {
 public:
   Shortening(const Kernel &kernel, Extraction &extraction)
@@ -94,12 +94,16 @@ public:
       if (again) {
         restore(before);
       } else {
-        keep(open);
+        keepSome(std::move(open));
       }
     }
   }
 
 private:
+  static bool hasConstantTrips(const Loop &loop) {
+    return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
+  }
+
   /// What a trial changes.
   struct Before {
     std::vector<std::pair<uint32_t, uint32_t>> steps; ///< first and number, of each dependence
@@ -133,7 +137,7 @@ private:
   }
 
   void shorten(DerivedDep &derived) const {
-    derived.dep = derived.asNeeded(kernel);
+    derived.dep = derived.asNeeded();
     derived.excess = Excess::None;
     derived.from = NeededFrom();
   }
@@ -141,6 +145,9 @@ private:
   /// Of those that only begin later, the ones from which these are known to have followed; if none
   /// is known, all. False if there are none.
   bool takeBack(const std::vector<bool> &open, const Before &before) {
+    if (std::ranges::all_of(kernel.loops, hasConstantTrips)) {
+      return false;
+    }
     std::vector<bool> isToBlame(isShort.size(), false);
     for (size_t dep = 0; dep < open.size(); ++dep) {
       auto [first, number] = before.steps[dep];
@@ -164,12 +171,30 @@ private:
            takeBackIf([](size_t) { return true; });
   }
 
-  /// Nothing follows from those that are kept only now.
-  void keep(const std::vector<bool> &open) {
-    for (size_t dep = 0; dep < open.size(); ++dep) {
-      if (open[dep] && extraction.deps[dep].waitsTooLong()) {
-        shorten(extraction.deps[dep]);
+  /// Of those that do not follow any more, others follow from the first that is kept. Past a few,
+  /// they are all kept.
+  void keepSome(std::vector<bool> open) {
+    constexpr int most = 16;
+    for (int kept = 0; std::ranges::find(open, true) != open.end(); ++kept) {
+      if (kept == most) {
+        for (size_t dep = 0; dep < open.size(); ++dep) {
+          keep(dep, open[dep]);
+        }
+        return;
       }
+      size_t first = static_cast<size_t>(std::ranges::find(open, true) - open.begin());
+      keep(first, true);
+      for (DerivedDep &derived : extraction.deps) {
+        derived.numSteps = 0;
+      }
+      open = markFollowing(kernel, extraction, wasImplied);
+    }
+  }
+
+  void keep(size_t dep, bool isOpen) {
+    wasImplied[dep] = wasImplied[dep] && !isOpen;
+    if (isOpen && extraction.deps[dep].waitsTooLong()) {
+      shorten(extraction.deps[dep]);
     }
   }
 

@@ -33,6 +33,10 @@ IslSet IslSet::operator-(const IslSet &other) const {
   return IslSet(isl_set_subtract(copy(), other.copy()));
 }
 
+IslSet IslSet::operator&(const IslSet &other) const {
+  return IslSet(isl_set_intersect(copy(), other.copy()));
+}
+
 /// `limit` is isl's function that limits a coordinate by a value.
 template <typename Limit>
 static isl_set *limited(isl_set *set, Limit limit, uint32_t coordinate, int64_t value) {

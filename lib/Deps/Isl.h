@@ -32,6 +32,8 @@ public:
 
   IslSet operator-(const IslSet &other) const;
 
+  IslSet operator&(const IslSet &other) const;
+
   /// Those points with this value of a coordinate.
   IslSet fixed(uint32_t coordinate, int64_t value) const;
 

@@ -36,15 +36,17 @@ private:
   std::vector<std::string> all;
 };
 
-/// How far back is waited for: on each level; on the last, perhaps by a table.
+/// How far back is waited for: on each level; on the last, perhaps by a table, by those runs of the
+/// consumer that stand at one place of the period.
 struct Waited {
   Waited(const std::vector<int64_t> &distance) : distance(distance) {}
 
-  Waited(const std::vector<int64_t> &distance, const RunTable &table)
-      : distance(distance), table(&table) {}
+  Waited(const std::vector<int64_t> &distance, const RunTable &table, size_t place)
+      : distance(distance), table(&table), place(place) {}
 
   const std::vector<int64_t> &distance;
   const RunTable *table = nullptr;
+  size_t place = 0;
 };
 
 /// The text of the sets for one nest.
@@ -79,6 +81,11 @@ public:
     addMask(all, waited);
     all.add("{}", atLeast(waited));
     return set(all.text());
+  }
+
+  /// All whose consumers stand at a place of the period.
+  std::string atPlace(const RunTable &table, size_t place) const {
+    return set(isAtPlace(table, place, numLevels() - 1));
   }
 
   /// All consumers that wait at this distance, with the runs of the producer that may be the last
@@ -267,7 +274,8 @@ private:
   static void addMask(Conditions &all, const Waited &waited) {
     for (size_t i = 0; i < waited.distance.size(); ++i) {
       if (isTabled(waited, i)) {
-        all.add("{} >= 0", runNeeded(*waited.table, i));
+        all.add("{}", isAtPlace(*waited.table, waited.place, i));
+        all.add("{} >= 0", runNeeded(waited, i));
       } else if (waited.distance[i] > 0) {
         all.add("c{} >= {}", i, waited.distance[i]);
       }
@@ -280,20 +288,19 @@ private:
 
   /// How far back on one level.
   static std::string back(const Waited &waited, size_t level) {
-    return isTabled(waited, level)
-               ? fmt::format("(c{} - {})", level, runNeeded(*waited.table, level))
-               : fmt::format("{}", waited.distance[level]);
+    return isTabled(waited, level) ? fmt::format("(c{} - {})", level, runNeeded(waited, level))
+                                   : fmt::format("{}", waited.distance[level]);
+  }
+
+  static std::string isAtPlace(const RunTable &table, size_t place, size_t level) {
+    return fmt::format("c{} mod {} = {}", level, table.runs.size(), place);
   }
 
   /// What the table says of the consumer's iteration.
-  static std::string runNeeded(const RunTable &table, size_t level) {
-    std::string run = fmt::format("({}", table.at(0));
-    auto period = static_cast<int64_t>(table.runs.size());
-    for (const RunTable::Step &step : table.steps()) {
-      run +=
-          fmt::format(" + {} * floor((c{} + {}) / {})", step.by, level, period - step.at, period);
-    }
-    return run + ")";
+  static std::string runNeeded(const Waited &waited, size_t level) {
+    const RunTable &table = *waited.table;
+    return fmt::format("({} + {} * floor(c{} / {}))", table.runs[waited.place], table.each, level,
+                       table.runs.size());
   }
 
   /// Distances of at least this one, in lexicographic order.

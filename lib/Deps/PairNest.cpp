@@ -302,6 +302,35 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   return nest;
 }
 
+std::optional<PairNest> elementView(std::span<const TilePair> pairs, LoopId over) {
+  const Kernel &kernel = pairs.front().kernel;
+  const PairPlace &place = pairs.front().place;
+  const LoopId outer = kernel.loops[over].parent;
+  std::vector<TilePair> within(pairs.begin(), pairs.end());
+  for (TilePair &pair : within) {
+    pair.place = {place.producerHome, place.consumerHome, outer, kernel.realLoops(outer), {}};
+  }
+  std::optional<PairNest> nest = elementView(within);
+  if (!nest) {
+    return std::nullopt;
+  }
+  const SideBySide nests = *sideBySide(kernel, outer, place.producerHome, place.consumerHome);
+  nest->turn = {nests.producer.runsPerIterationOf(place.shared),
+                nests.consumer.runsPerIterationOf(place.shared), pairs.front().producerIsBefore};
+  // Within an iteration of all loops outside, the producer's run comes first.
+  const size_t last = nest->levels.size() - 1;
+  std::string order = fmt::format("floor((c{0} - d{0}) / {1}) {2} floor(c{0} / {3})", last,
+                                  nest->turn->producerRuns, nest->turn->isOrdered ? "<=" : "<",
+                                  nest->turn->consumerRuns);
+  for (size_t level = 0; level < last; ++level) {
+    order += fmt::format(" or d{} != 0", level);
+  }
+  nest->zeroIsOrdered = true;
+  nest->overlap = nest->overlap.empty() ? fmt::format("({})", order)
+                                        : fmt::format("({}) and ({})", nest->overlap, order);
+  return nest;
+}
+
 //===----------------------------------------------------------------------===//
 // Flat view
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,8 @@
 //   vector   the levels are the real loops around both
 //   flat     both in one body: one level, the runs of that body, counted over the whole run
 //   element  each in a loop or nest of its own, side by side in one body, or one of them directly
-//            there: the numbers of the runs (RunNumbers.h) are the last level
+//            there: the numbers of the runs (RunNumbers.h) are the last level; or each run of
+//            a nest around both has a number for either
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,6 +66,9 @@ std::optional<PairNest> flatView(const TilePair &pair);
 /// The same; none if the runs of the two have no numbers, or if the tiles depend on more than
 /// these.
 std::optional<PairNest> elementView(std::span<const TilePair> pairs);
+
+/// The same over a loop around both: runs are numbered in all of its iterations.
+std::optional<PairNest> elementView(std::span<const TilePair> pairs, LoopId over);
 
 } // namespace tally::deps
 

@@ -258,7 +258,7 @@ template <typename P> ParseResult parseClause(P &parser, TripData &trip, llvm::S
   return parseCount(parser, word == "min" ? trip.min : trip.max.emplace());
 }
 
-/// `[0, 0, 1] each 2`, after `element`; or a number.
+/// `[0, 0, 1] each 2 over "A"`, after `element`; or a number.
 template <typename P> ParseResult parseElement(P &parser, DistanceData &distance) {
   llvm::SMLoc at = parser.getCurrentLocation();
   if (*at.getPointer() != '[') {
@@ -276,7 +276,11 @@ template <typename P> ParseResult parseElement(P &parser, DistanceData &distance
     return parser.emitError(end) << "expected 'each' and by how much the runs grow, as in "
                                     "'element [0, 0] each 1'";
   }
-  return parseDistance(parser, distance.step);
+  if (failed(parseDistance(parser, distance.step))) {
+    return failure();
+  }
+  return succeeded(parser.parseOptionalKeyword("over")) ? parseName(parser, distance.over, "a loop")
+                                                        : ParseResult(success());
 }
 
 /// `flat 3`, `element 1`, `at "A" = 1, "B" = -1`.

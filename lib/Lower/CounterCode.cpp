@@ -2,6 +2,8 @@
 
 #include "CounterCode.h"
 
+#include "tally/Model/RunNumbers.h"
+
 #include <algorithm>
 
 namespace tally::lowering {
@@ -68,9 +70,12 @@ void CounterCode::endAfter(const Stmt &stmt) {
 RegId CounterCode::beforeLoop(LoopId loop) {
   Counter &trip = demand.trips[loop];
   Counter &total = demand.totals[loop];
-  for (RoundsId id : demand.roundsAt[loop]) {
+  for (RoundsId id : demand.roundsFrom[loop]) {
+    const Rounds &rounds = plan.rounds[id];
+    auto ahead = RunNumbers::below(kernel, rounds.around, rounds.loop)->ahead();
     demand.rounds[id].value = writer.startCounter({Kind::Rounds, id.value, 0});
-    writer.startCounter({Kind::NextRound, id.value, 0}, plan.rounds[id].first);
+    writer.startCounter({Kind::NextRound, id.value, 0},
+                        rounds.first + static_cast<uint32_t>(ahead));
   }
   if (trip.native) {
     return trip.value = writer.newCounter({Kind::Trip, loop.value, 0});
@@ -93,7 +98,7 @@ void CounterCode::afterLoop(LoopId loop) {
   if (total.native) {
     writer.endCounter(total.value);
   }
-  for (RoundsId id : demand.roundsAt[loop]) {
+  for (RoundsId id : demand.roundsFrom[loop]) {
     writer.endCounter(demand.rounds[id].value);
     writer.endCounter(RegId(demand.rounds[id].value.value + 1));
   }
@@ -115,19 +120,32 @@ void CounterCode::atEntry(LoopId body) {
   shiftRings(body, StmtId());
 }
 
-/// If this iteration is the next that begins a round, there is one more, and the next is so many
-/// later.
+/// If this run is the next that begins a round, there is one more, and the next is so many later.
 void CounterCode::beginRound(RoundsId id) {
   const Rounds &rounds = plan.rounds[id];
   Operand begun = Operand::reg(demand.rounds[id].value);
   Operand next = Operand::reg(RegId(begun.value + 1));
   uint32_t depth = kernel.loops[rounds.loop].depth;
-  Operand trip = Operand::reg(demand.trips[rounds.loop].value);
-  Operand isNext = Operand::reg(writer.compute(AluOp::IsGT, trip, next, depth));
+  Operand isNext = Operand::reg(writer.compute(AluOp::IsGT, runNumber(rounds), next, depth));
   writer.change(begun.asRegister(), isNext);
   Operand later =
       Operand::reg(writer.compute(AluOp::Mul, isNext, Operand::number(rounds.every), depth));
   writer.change(next.asRegister(), later);
+}
+
+/// From 1, and ahead by what RunNumbers says.
+Operand CounterCode::runNumber(const Rounds &rounds) {
+  RunNumbers numbers = *RunNumbers::below(kernel, rounds.around, rounds.loop);
+  uint32_t depth = kernel.loops[rounds.loop].depth;
+  Operand sum;
+  for (size_t level = 0; level < numbers.loops().size(); ++level) {
+    Operand runs = Operand::reg(demand.trips[numbers.loops()[level]].value);
+    if (auto each = static_cast<uint32_t>(numbers.runsPerIteration(level)); each != 1) {
+      runs = Operand::reg(writer.compute(AluOp::Mul, runs, Operand::number(each), depth));
+    }
+    sum = level == 0 ? runs : Operand::reg(writer.compute(AluOp::Add, sum, runs, depth));
+  }
+  return sum;
 }
 
 void CounterCode::shiftRings(LoopId body, StmtId before) {

@@ -54,6 +54,7 @@ private:
   void start(Counter &counter, CounterRole role);
   void shift(RingId ring);
   void beginRound(RoundsId rounds);
+  Operand runNumber(const Rounds &rounds);
   void setBackCountersOf(LoopId loop);
   void setBackRingsAt(LoopId loop, LoopId reset);
   void setBackPlaces(uint32_t here);

@@ -10,8 +10,9 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
     : totals(context.kernel.loops.size()), trips(context.kernel.loops.size()),
       rings(context.plan.rings.size()), rounds(context.plan.rounds.size()),
       ringsAt(context.kernel.loops.size()), roundsAt(context.kernel.loops.size()),
-      steppedAt(context.kernel.loops.size()), enters(context.kernel.loops.size(), false),
-      context(context), knownExprs(known), engine(engine) {
+      roundsFrom(context.kernel.loops.size()), steppedAt(context.kernel.loops.size()),
+      enters(context.kernel.loops.size(), false), context(context), knownExprs(known),
+      engine(engine) {
   if (std::ranges::any_of(context.plan.groups, [](const Group &g) { return !g.body.valid(); })) {
     places.resize(context.kernel.instrs.size());
     running.resize(context.kernel.queues.size());
@@ -99,14 +100,18 @@ void CounterDemand::demandRing(RingId id, uint32_t slot, uint32_t stmt) {
   }
 }
 
-/// Rounds are counted by the iteration number.
+/// Rounds are counted by the number of the run.
 void CounterDemand::demandRounds(RoundsId id, uint32_t stmt) {
-  LoopId loop = context.plan.rounds[id].loop;
+  const Rounds &counted = context.plan.rounds[id];
+  const Kernel &kernel = context.kernel;
   if (!rounds[id].wanted) {
-    roundsAt[loop].push_back(id);
+    roundsAt[counted.loop].push_back(id);
+    roundsFrom[kernel.childTowards(counted.around, counted.loop)].push_back(id);
   }
   want(rounds[id], stmt);
-  want(trips[loop], stmt);
+  for (LoopId loop = counted.loop; loop != counted.around; loop = kernel.loops[loop].parent) {
+    want(trips[loop], stmt);
+  }
 }
 
 void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {

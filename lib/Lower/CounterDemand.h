@@ -43,11 +43,12 @@ public:
       rounds; ///< value: how many have begun; when the next one does, follows
   IdVector<InstrId, Counter> places; ///< empty where no queue shares one semaphore, like `running`
   IdVector<QueueId, Counter> running;
-  IdVector<LoopId, std::vector<RingId>> ringsAt;    ///< wanted rings over each loop
-  IdVector<LoopId, std::vector<RoundsId>> roundsAt; ///< wanted rounds of each loop
-  std::vector<InstrId> followed;                    ///< whose places are wanted, in order
-  IdVector<LoopId, std::vector<Stepped>> steppedAt; ///< by the loop that steps them
-  IdVector<LoopId, bool> enters;                    ///< loops that this engine runs
+  IdVector<LoopId, std::vector<RingId>> ringsAt;      ///< wanted rings over each loop
+  IdVector<LoopId, std::vector<RoundsId>> roundsAt;   ///< wanted rounds of each loop
+  IdVector<LoopId, std::vector<RoundsId>> roundsFrom; ///< and those that start with it
+  std::vector<InstrId> followed;                      ///< whose places are wanted, in order
+  IdVector<LoopId, std::vector<Stepped>> steppedAt;   ///< by the loop that steps them
+  IdVector<LoopId, bool> enters;                      ///< loops that this engine runs
 
   /// Whether retirements of the queue in a statement of the root are counted: the count is
   /// read there or later.

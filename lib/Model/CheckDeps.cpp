@@ -39,7 +39,10 @@ private:
   void wrongEnd(const Dep &dep, LoopId loop, InstrId end);
   void flatDistance(DepId id);
   void elementDistance(DepId id);
+  bool tableLoop(const Dep &dep);
   bool runTable(const Dep &dep);
+  bool standsInOrder(const Dep &dep) const;
+  bool comesBefore(const Dep &dep);
   void elementEndsError(const Dep &dep);
   void elementOffset(const Dep &dep, LoopId shared, int64_t offset);
   void zeroDistance(DepId id);
@@ -239,7 +242,7 @@ void DepChecker::elementEndsError(const Dep &dep) {
         "use a distance on the loops around both");
 }
 
-/// Of the table of a dependence; of two in one loop, only a run that has been may be needed.
+/// Of the table of a dependence; in one loop, only a run that has been may be needed.
 bool DepChecker::runTable(const Dep &dep) {
   const RunTable &table = kernel.tables[dep.table];
   int64_t limit = static_cast<int64_t>(maxCount);
@@ -270,20 +273,44 @@ bool DepChecker::runTable(const Dep &dep) {
                "'element' and the one run that is needed");
     return false;
   }
-  if (kernel.instrs[dep.producer].home != kernel.instrs[dep.consumer].home) {
-    return true;
-  }
-  int64_t least = dep.producer < dep.consumer ? 0 : 1;
+  return standsInOrder(dep) ? comesBefore(dep) : true;
+}
+
+/// Whether a table may lead to runs that are still to come: the same iteration of a loop holds runs
+/// of both.
+bool DepChecker::standsInOrder(const Dep &dep) const {
+  return kernel.tables[dep.table].over.valid() ||
+         kernel.instrs[dep.producer].home == kernel.instrs[dep.consumer].home;
+}
+
+bool DepChecker::comesBefore(const Dep &dep) {
+  const RunTable &table = kernel.tables[dep.table];
   if (dep.numComponents != 0) {
-    error(dep, " by a table and a distance; of two in one loop, a table stands alone");
+    error(dep, " by a table and a distance; {}, a table stands alone",
+          table.over.valid() ? "over a loop" : "of two in one loop");
     return false;
   }
-  if (table.each > static_cast<int64_t>(table.runs.size()) || table.shortestDistance() < least) {
+  LoopId producer = kernel.instrs[dep.producer].home, consumer = kernel.instrs[dep.consumer].home;
+  LoopId shared = kernel.commonLoop(producer, consumer);
+  bool isBefore = producer == consumer ? dep.producer < dep.consumer
+                                       : placeOf(kernel, dep).order == Order::Forward;
+  if (iterationsBack(kernel, dep, shared) < (isBefore ? 0 : 1)) {
     error(dep,
-          " by a table {} in which a run needs one that is still to come; both are in the loop "
-          "'{}', so run i may need run {} at most",
-          toString(table), kernel.nameOf(kernel.instrs[dep.consumer].home),
-          least == 0 ? "i" : "i - 1");
+          " by a table {} in which a run needs one that is still to come; iteration i of the loop "
+          "'{}', which is around both, may need runs of iteration {} at most",
+          toString(table), kernel.nameOf(shared), isBefore ? "i" : "i - 1");
+    return false;
+  }
+  return true;
+}
+
+/// What a table may go over.
+bool DepChecker::tableLoop(const Dep &dep) {
+  LoopId over = kernel.tables[dep.table].over;
+  LoopId producer = kernel.instrs[dep.producer].home, consumer = kernel.instrs[dep.consumer].home;
+  LoopId shared = kernel.commonLoop(producer, consumer);
+  if (kernel.loops[over].kind != LoopKind::Loop || !kernel.encloses(over, shared)) {
+    error(dep, " by a table over '{}', which is not a loop around both", kernel.nameOf(over));
     return false;
   }
   return true;
@@ -295,12 +322,15 @@ void DepChecker::elementDistance(DepId id) {
   if (dep.step > limit || dep.step < -limit) {
     error(dep, " at element distance {}; it lies between {} and {}", dep.step, -limit, limit);
   }
+  if (dep.table.valid() && kernel.tables[dep.table].over.valid() && !tableLoop(dep)) {
+    return;
+  }
   if (!sideBySide(kernel, dep)) {
     return elementEndsError(dep);
   }
   if (dep.table.valid()) {
     bool isRight = runTable(dep);
-    if (kernel.instrs[dep.producer].home == kernel.instrs[dep.consumer].home) {
+    if (standsInOrder(dep)) {
       if (isRight && placeOf(kernel, dep).offset == 0) {
         zeroDistance(id);
       }

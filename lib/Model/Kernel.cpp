@@ -35,6 +35,9 @@ LoopId Kernel::commonLoop(LoopId a, LoopId b) const {
 
 LoopId Kernel::sharedBody(const Dep &dep) const {
   LoopId producer = instrs[dep.producer].home, consumer = instrs[dep.consumer].home;
+  if (dep.table.valid() && tables[dep.table].over.valid()) {
+    return loops[tables[dep.table].over].parent;
+  }
   return dep.table.valid() && producer == consumer && producer != rootLoop
              ? loops[producer].parent
              : commonLoop(producer, consumer);
@@ -87,6 +90,9 @@ std::string distanceText(const Kernel &kernel, const Dep &dep,
     std::string step =
         dep.table.valid() ? toString(tables[dep.table]) : fmt::format("{}", dep.step);
     text += fmt::format(" {} {}", toString(dep.form), step);
+    if (dep.table.valid() && tables[dep.table].over.valid()) {
+      text += fmt::format(" over '{}'", kernel.nameOf(tables[dep.table].over));
+    }
   }
   std::string_view separator = " at ";
   for (const DistanceComponent &c : components) {

@@ -2,6 +2,8 @@
 
 #include "tally/Model/Place.h"
 
+#include "tally/Model/RunNumbers.h"
+
 namespace tally {
 
 static Order orderOf(const Kernel &kernel, LoopId shared, const Dep &dep) {
@@ -22,8 +24,9 @@ DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
   place.consumerHome = kernel.instrs[dep.consumer].home;
   place.shared = kernel.commonLoop(place.producerHome, place.consumerHome);
   place.order = orderOf(kernel, place.shared, dep);
-  if (dep.table.valid() && place.producerHome == place.consumerHome) {
-    place.offset = kernel.tables[dep.table].shortestDistance();
+  bool isOneLoop = place.producerHome == place.consumerHome;
+  if (dep.table.valid() && (isOneLoop || kernel.tables[dep.table].over.valid())) {
+    place.offset = iterationsBack(kernel, dep, place.shared);
     place.carrier = place.offset > 0 ? place.shared : LoopId();
     return place;
   }

@@ -3,6 +3,7 @@
 #include "tally/Model/RunNumbers.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 namespace tally {
@@ -28,6 +29,12 @@ std::optional<RunNumbers> RunNumbers::below(const Kernel &kernel, LoopId outer, 
   std::ranges::reverse(numbers.path);
   std::ranges::reverse(numbers.weights);
   return numbers;
+}
+
+uint64_t RunNumbers::runsPerIterationOf(LoopId loop) const {
+  auto found = std::ranges::find(path, loop);
+  assert(found != path.end() && "one of the nest");
+  return weights[static_cast<size_t>(found - path.begin())];
 }
 
 int64_t RunNumbers::ahead() const {
@@ -57,16 +64,6 @@ std::optional<uint64_t> RunNumbers::most(const Kernel &kernel) const {
   return isKnown ? std::optional(*outermost * weights.front()) : std::nullopt;
 }
 
-bool RunNumbers::mayFollow(const Kernel &kernel, const RunTable &table) const {
-  size_t steps = table.steps().size();
-  if (steps > mostTableSteps) {
-    return false;
-  }
-  std::optional<uint64_t> runs = most(kernel);
-  return path.size() == 1 || table.runs.size() == 1 ||
-         (runs && steps * (*runs / table.runs.size() + 1) <= mostTableSteps);
-}
-
 std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId shared, LoopId producerHome,
                                      LoopId consumerHome) {
   std::optional<RunNumbers> producer = RunNumbers::below(kernel, shared, producerHome);
@@ -80,6 +77,12 @@ std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId shared, LoopId
 std::optional<SideBySide> sideBySide(const Kernel &kernel, const Dep &dep) {
   return sideBySide(kernel, kernel.sharedBody(dep), kernel.instrs[dep.producer].home,
                     kernel.instrs[dep.consumer].home);
+}
+
+int64_t iterationsBack(const Kernel &kernel, const Dep &dep, LoopId shared) {
+  const SideBySide nests = *sideBySide(kernel, dep);
+  return kernel.tables[dep.table].iterationsBack(nests.producer.runsPerIterationOf(shared),
+                                                 nests.consumer.runsPerIterationOf(shared));
 }
 
 } // namespace tally

@@ -51,6 +51,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -199,53 +200,82 @@ private:
     return {sum, numbers.ahead()};
   }
 
-  /// How many runs of the producer's nest the table asks for: so many at first, and more with each
-  /// step that the consumer has come by.
+  /// How many runs of the producer's nest the table asks for: so many more with each run of the
+  /// consumer, and with each step that it has come by. What is subtracted comes last, so that
+  /// nothing is below zero before.
   ExprId tableRuns(const Wait &wait) {
     ExprPool &exprs = plan.exprs;
     const RunTable &table = kernel.tables[wait.table];
-    int64_t first = table.at(0) + 1;
-    ExprId runs = exprs.constant(static_cast<uint32_t>(std::max<int64_t>(first, 0)));
-    for (const RunTable::Step &step : table.steps()) {
-      ExprId more = exprs.make(ExprOp::Mul, exprs.constant(static_cast<uint32_t>(step.by)),
-                               stepsTaken(wait, static_cast<uint32_t>(table.runs.size()),
-                                          static_cast<uint32_t>(step.at)));
-      runs = exprs.make(ExprOp::Add, more, runs);
-    }
-    ExprId missing = exprs.constant(static_cast<uint32_t>(-std::min<int64_t>(first, 0)));
-    return exprs.make(ExprOp::Sub, runs, missing);
+    const int64_t slope = table.slope();
+    auto [counter, ahead] = innerRuns(wait);
+    Balance runs{exprs};
+    runs.add(table.at(0) + 1 - slope * (ahead + 1));
+    runs.add(slope, counter);
+    addSteps(wait, table, runs);
+    return runs.difference();
   }
 
-  /// How often a step has been taken that comes with run `first`, from 0, and every so many later:
-  /// few are compared with, others are counted.
-  ExprId stepsTaken(const Wait &wait, uint32_t every, uint32_t first) {
+  /// What is added, and what is subtracted.
+  struct Balance {
+    ExprPool &exprs;
+    ExprId plus = exprs.constant(0);
+    ExprId minus = exprs.constant(0);
+
+    void add(int64_t number) { add(number, exprs.constant(1)); }
+
+    void add(int64_t times, ExprId what) {
+      ExprId &side = times < 0 ? minus : plus;
+      ExprId all =
+          exprs.make(ExprOp::Mul, exprs.constant(static_cast<uint32_t>(std::abs(times))), what);
+      side = exprs.make(ExprOp::Add, all, side);
+    }
+
+    ExprId difference() const { return exprs.make(ExprOp::Sub, plus, minus); }
+  };
+
+  /// Steps that come but a few times are compared with. Otherwise the rounds are counted that begin
+  /// with the first step, and the others are compared with where in its round a run stands.
+  void addSteps(const Wait &wait, const RunTable &table, Balance &runs) {
     constexpr uint64_t few = 2;
     ExprPool &exprs = plan.exprs;
+    const std::vector<RunTable::Step> steps = table.steps();
     auto [counter, ahead] = innerRuns(wait);
     RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
-    if (every == 1) {
-      return exprs.make(ExprOp::Sub, counter,
-                        exprs.constant(static_cast<uint32_t>(ahead + int64_t(first))));
+    const std::optional<uint64_t> most = numbers.most(kernel);
+    const auto every = static_cast<int64_t>(table.runs.size());
+    if (steps.empty()) {
+      return;
     }
-    bool isNest = numbers.loops().size() > 1;
-    std::optional<uint64_t> runs = numbers.most(kernel);
-    uint64_t most = !runs ? UINT64_MAX : *runs <= first ? 0 : (*runs - first - 1) / every + 1;
-    if (!isNest && most > few) {
-      return exprs.rounds(roundsOf({wait.innerLoop, every, first}));
+    auto isBehind = [&](ExprId number, int64_t run) {
+      return exprs.make(ExprOp::IsGT, number, exprs.constant(static_cast<uint32_t>(run + ahead)));
+    };
+    if (most && *most <= static_cast<uint64_t>(steps.front().at) + few * table.runs.size()) {
+      for (const RunTable::Step &step : steps) {
+        for (int64_t run = step.at; run < static_cast<int64_t>(*most); run += every) {
+          runs.add(step.by, isBehind(counter, run));
+        }
+      }
+      return;
     }
-    ExprId taken = exprs.constant(0);
-    for (uint64_t i = 0; i < most; ++i) {
-      auto before = static_cast<uint32_t>(static_cast<uint64_t>(ahead) + first + i * every);
-      ExprId isBehind = exprs.make(ExprOp::IsGT, counter, exprs.constant(before));
-      taken = exprs.make(ExprOp::Add, taken, isBehind);
+    const auto first = static_cast<uint32_t>(steps.front().at);
+    const auto period = static_cast<uint32_t>(every);
+    ExprId begun = exprs.rounds(roundsOf({wait.innerLoop, wait.innerAround, period, first}));
+    ExprId past = exprs.make(ExprOp::Mul, exprs.constant(period), begun);
+    ExprId inRound =
+        exprs.make(ExprOp::Sub, exprs.make(ExprOp::Add, counter, exprs.constant(period)), past);
+    runs.add(table.each - table.slope() * every, begun);
+    for (size_t i = 1; i < steps.size(); ++i) {
+      runs.add(-steps[i].by);
+      runs.add(steps[i].by, isBehind(inRound, steps[i].at));
     }
-    return taken;
   }
 
   RoundsId roundsOf(const Rounds &rounds) {
-    auto found = std::ranges::find(plan.rounds, rounds);
-    return found != plan.rounds.end() ? RoundsId(static_cast<uint32_t>(found - plan.rounds.begin()))
-                                      : plan.rounds.push(rounds);
+    auto [known, isNew] = roundsKnown.try_emplace(rounds);
+    if (isNew) {
+      known->second = plan.rounds.push(rounds);
+    }
+    return known->second;
   }
 
   /// Whether there are always as many runs of the producer as the table asks for.
@@ -407,6 +437,7 @@ private:
   SyncPlan &plan;
   IdVector<LoopId, ExprId> totalOf; ///< expressions already made
   IdVector<LoopId, ExprId> tripOf;  ///< the same
+  std::map<Rounds, RoundsId> roundsKnown;
 };
 
 class CountingPlanner {
@@ -506,7 +537,7 @@ private:
     DepPlace place = placeOf(kernel, dep);
     Form form = formOf(kernel, plan, id, place, joint.empty() ? 0 : joint[id]);
     Wait &wait = plan.waits[id];
-    if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
+    if (form.isOverRun && form.offset > 0 && form.carrier == rootLoop) {
       return; // the root has no earlier run
     }
     wait.waitClass = form.waitClass;
@@ -608,11 +639,11 @@ private:
     if (form.offset > 0) {
       wait.maskLoop = form.carrier;
       wait.maskOffset = form.offset;
-      wait.maskTotal = form.waitClass == WaitClass::Flat;
+      wait.maskTotal = form.isOverRun;
       return;
     }
     // Distance 0 is always owed. Only where nothing is to be folded is the mask written out.
-    bool literal = !plan.decisions.fold && form.waitClass != WaitClass::Flat;
+    bool literal = !plan.decisions.fold && !form.isOverRun;
     if (literal && !kernel.loops[place.shared].isBranch()) {
       wait.maskLoop = place.shared;
     }

@@ -153,8 +153,10 @@ std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot) {
 }
 
 std::string roundsText(const Kernel &kernel, const Rounds &rounds) {
-  return fmt::format("rounds({}, {} from {})", loopName(kernel, rounds.loop.value), rounds.every,
-                     rounds.first);
+  LoopId over = kernel.childTowards(rounds.around, rounds.loop);
+  std::string text = over == rounds.loop ? "" : " over " + loopName(kernel, over.value);
+  return fmt::format("rounds({}{}, {} from {})", loopName(kernel, rounds.loop.value), text,
+                     rounds.every, rounds.first);
 }
 
 /// `minimum` is the precedence below which the text needs parentheses.

@@ -120,6 +120,7 @@ private:
   Form flat(uint32_t runs) const {
     Form form;
     form.waitClass = WaitClass::Flat;
+    form.isOverRun = true;
     form.carrier = place.producerHome;
     form.offset = runs;
     form.minus = runs;
@@ -182,35 +183,50 @@ private:
     return form;
   }
 
-  /// By a table. If it cannot be followed: up to the shortest distance that there ever is; or, if
-  /// there is none, all of the iteration around both.
+  /// By a table. If it cannot be followed: as far as is always needed.
   Form tableForm() const {
     const RunTable &table = kernel.tables[dep.table];
     LoopId outer = kernel.sharedBody(dep);
-    bool isOneLoop = outer != place.shared;
-    if (table.runs.size() == 1 && table.each == 1) { // it is a distance
-      return isOneLoop ? vectorForm() : elementForm(table.shortestDistance());
+    bool isInside = outer != place.shared; // of a loop around both, whose runs are numbered
+    if (table.runs.size() == 1 && table.each == 1 && !table.over.valid()) { // it is a distance
+      return isInside ? vectorForm() : elementForm(table.shortestDistance());
     }
-    bool hasShortest = table.each <= static_cast<int64_t>(table.runs.size());
-    Form whole = isOneLoop           ? vectorForm()
-                 : hasShortest       ? elementForm(table.shortestDistance())
-                 : place.offset == 0 ? nested()
-                                     : carriedByWholeIterations();
     if (std::string problem = cannotFollow(outer); !problem.empty()) {
-      return longer(whole, problem);
+      return longer(withoutTable(table), problem);
     }
-    Form counted = place.offset == 0 || isOneLoop ? nested() : carriedByWholeIterations();
-    if (isOneLoop) {
-      counted.carrier = LoopId();
-      counted.offset = 0;
-    }
+    Form counted = isInside            ? allSoFar()
+                   : place.offset == 0 ? nested()
+                                       : carriedByWholeIterations();
     Form form = element(counted, kernel.realLoop(outer), place.consumerHome, 0);
     if (form.waitClass != WaitClass::Element) {
-      return longer(whole, form.reason);
+      return longer(withoutTable(table), form.reason);
     }
     form.innerAround = outer;
     form.table = dep.table;
     return form;
+  }
+
+  /// Up to the shortest distance that there ever is; or, if there is none, all of the iteration
+  /// around both. Over a loop, that is counted on from one iteration to the next.
+  Form withoutTable(const RunTable &table) const {
+    bool isOneLoop = place.producerHome == place.consumerHome;
+    if (table.over.valid() && isOneLoop) {
+      return place.offset > 0 ? flat(static_cast<uint32_t>(place.offset)) : vectorForm();
+    }
+    if (table.over.valid() && table.over != place.shared) {
+      bool isStillToCome = place.producerInShared() && place.order == Order::Backward;
+      std::optional<Form> form = iterationsAgo();
+      return form ? *form : isStillToCome ? flat(1) : allSoFar();
+    }
+    if (table.over.valid()) {
+      return vectorForm();
+    }
+    std::optional<int64_t> shortest =
+        table.shortestWithin(sideBySide(kernel, dep)->consumer.most(kernel));
+    return isOneLoop           ? vectorForm()
+           : shortest          ? elementForm(*shortest)
+           : place.offset == 0 ? nested()
+                               : carriedByWholeIterations();
   }
 
   /// Why the steps of a table are not counted; empty if they are.
@@ -226,13 +242,8 @@ private:
     RunNumbers numbers = *RunNumbers::below(kernel, outer, place.consumerHome);
     bool isFar = numbers.ahead() > most || table.runs.front() < -most || table.runs.back() > most ||
                  table.each > most;
-    if (isFar) {
-      return fmt::format("its table leads farther than {} runs, which are counted", most);
-    }
-    if (!numbers.mayFollow(kernel, table)) {
-      return fmt::format("its table has more than the {} steps that are counted", mostTableSteps);
-    }
-    return "";
+    return isFar ? fmt::format("its table leads farther than {} runs, which are counted", most)
+                 : "";
   }
 
   /// The one run of the producer, needed from some run of the consumer's nest on.
@@ -442,6 +453,30 @@ private:
   }
 
   Form nested() const { return carried(WaitClass::Nested); }
+
+  /// So many iterations of the shared body ago, counted over the whole run, if all have equally
+  /// many runs.
+  std::optional<Form> iterationsAgo() const {
+    uint64_t times = runsIn(place.shared, place.producerHome);
+    bool isRegular = plan.decisions.constantTrips && !plan.sharesQueue(dep.producer) &&
+                     times != 0 && !resetBelow(place.shared, place.producerHome).valid() &&
+                     isCounted(times, place.offset);
+    if (!isRegular) {
+      return std::nullopt;
+    }
+    Form form = flat(static_cast<uint32_t>(place.offset));
+    form.carrier = place.shared;
+    form.times = static_cast<uint32_t>(times);
+    form.outer = place.shared;
+    return form;
+  }
+
+  /// Whatever iterations they were in.
+  static Form allSoFar() {
+    Form form;
+    form.waitClass = WaitClass::Nested;
+    return form;
+  }
 
   Form ring() const { return carried(WaitClass::Ring); }
 

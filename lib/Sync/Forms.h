@@ -17,12 +17,13 @@ namespace tally::sync {
 struct Form {
   WaitClass waitClass = WaitClass::InShared;
   bool exact = true;
-  LoopId carrier;        ///< L; none for distance 0
-  uint32_t offset = 0;   ///< k, or f
-  bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
-  StmtId before;         ///< of a late ring
-  uint32_t minus = 0;    ///< x = counter - minus
-  uint32_t times = 1;    ///< x = times * (counter - minus) - less, counter = total(outer)
+  LoopId carrier;         ///< L; none for distance 0
+  uint32_t offset = 0;    ///< k, or f
+  bool isOverRun = false; ///< f: counted over the whole run
+  bool snapshot = false;  ///< the counter is slot `offset` of a ring at `carrier`
+  StmtId before;          ///< of a late ring
+  uint32_t minus = 0;     ///< x = counter - minus
+  uint32_t times = 1;     ///< x = times * (counter - minus) - less, counter = total(outer)
   LoopId outer;
   uint32_t less = 0;
   LoopId inner;                  ///< element: I

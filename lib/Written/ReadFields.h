@@ -150,9 +150,9 @@ template <typename F, typename T> void readValue(const JsonAt &at, const F &fiel
   }
 }
 
-/// `{"runs": [0, 0, 1], "each": 2}`
+/// `{"runs": [0, 0, 1], "each": 2, "over": "A"}`
 inline void readTable(const JsonAt &at, DistanceData &data) {
-  at.expectObject({"runs", "each"});
+  at.expectObject({"runs", "each", "over"});
   if (std::optional<JsonAt> runs = at.need("runs")) {
     forElements(*runs, [&](const JsonAt &item, size_t) { data.runs.push_back(item.integer()); });
     if (runs->isArray() && data.runs.empty()) {
@@ -161,6 +161,9 @@ inline void readTable(const JsonAt &at, DistanceData &data) {
   }
   if (std::optional<JsonAt> each = at.need("each")) {
     data.step = each->integer();
+  }
+  if (std::optional<JsonAt> over = at.find("over")) {
+    data.over = over->string();
   }
 }
 

@@ -289,15 +289,21 @@ void KernelResolver::add(const DepData &data, Location place) {
     return;
   }
   const DistanceData &distance = data.distance;
-  if (!distance.runs.empty() && distance.form != DistanceForm::Element) {
+  bool isTable = !distance.runs.empty();
+  if (isTable ? distance.form != DistanceForm::Element : !distance.over.empty()) {
     errors.error(at("distance"), "runs of a table stand with 'element' alone", {});
     return;
   }
-  DepId id = distance.runs.empty()
-                 ? builder.dep(producer, consumer, distance.form, distance.step, components,
-                               data.kind, where)
-                 : builder.depTable(producer, consumer, {distance.runs, distance.step}, components,
-                                    data.kind, where);
+  LoopId over = distance.over.empty() ? LoopId() : loops.find(distance.over);
+  if (!distance.over.empty() && !over.valid()) {
+    unknown(builder.peek(), "loop", "loops of this kernel", distance.over, builder.peek().loops,
+            at("distance"));
+    return;
+  }
+  DepId id = isTable ? builder.depTable(producer, consumer, {distance.runs, distance.step, over},
+                                        components, data.kind, where)
+                     : builder.dep(producer, consumer, distance.form, distance.step, components,
+                                   data.kind, where);
   if (data.allowDivergent) {
     builder.allowDivergent(id);
   }

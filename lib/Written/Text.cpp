@@ -61,6 +61,9 @@ void appendClause(std::string &out, const DistanceData &distance) {
   if (!distance.runs.empty()) {
     appendList(out, " element [", distance.runs, "]", [&](int64_t run) { appendNumber(out, run); });
     appendWord(out, "each", distance.step);
+    if (!distance.over.empty()) {
+      appendWord(out, "over", distance.over);
+    }
   } else if (distance.form != DistanceForm::Vector) {
     appendWord(out, toString(distance.form), distance.step);
   }

@@ -98,6 +98,10 @@ static void appendDistance(std::string &out, const DistanceData &distance) {
       appendList(out, "{\"runs\": [", distance.runs,
                  "], \"each\": ", [&](int64_t run) { appendNumber(out, run); });
       appendNumber(out, distance.step);
+      if (!distance.over.empty()) {
+        out += ", \"over\": ";
+        appendQuotedJson(out, distance.over);
+      }
       out += '}';
     }
   }

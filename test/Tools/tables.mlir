@@ -19,7 +19,7 @@
 
 // A distance on the loop around both stays.
 // RUN: tally deps %S/Inputs/table-of-last-iteration.mlir --machine=teaching | FileCheck %s --check-prefix=LAST
-// LAST: 'p' -> 'c' element [1] each 0 at 'L0' = 1 raw exact
+// LAST: 'p' -> 'c' element [1] each 2 at 'L0' = 1 raw exact
 
 // Right and exact, in all orders. Where a step comes often, its rounds are counted.
 // RUN: tally check %s --sync=per-loop --explore --race --trips n=7 --machine=teaching | FileCheck %s --check-prefix=RIGHT

@@ -12,6 +12,7 @@
 #include "tally/Deps/Render.h"
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Written/Text.h"
 
 #include <gmock/gmock.h>
 
@@ -127,7 +128,9 @@ TEST(HeldTest, allThatIsKeptIsNeeded) {
     for (DerivedDep &derived : found.deps) {
       if (!derived.isImplied()) {
         derived.numSteps = 1; // as if it were
-        EXPECT_FALSE(openOf(withDeps(kernel, found), extractor).empty()) << seed;
+        EXPECT_FALSE(openOf(withDeps(kernel, found), extractor).empty())
+            << seed << ": " << describe(kernel, found, derived) << '\n'
+            << dump(withDeps(kernel, found));
         derived.numSteps = 0;
         ++numKept;
       }

@@ -10,9 +10,10 @@ and names of each operation. Where in the code an operation stands, and what it 
 What a certificate says in addition to kernel and code is in neither, and is left out by default (`notes`).
 """
 
+import math
 import sys
 
-from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Table, Wrong, check_fields, check_listed, check_schema, is_number,
+from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Table, Wrong, check_fields, check_listed, check_schema, common_loops, is_number,
                        items, one_of, parse, read_ids)
 from tiles import TileParser, trip_bounds
 
@@ -136,7 +137,9 @@ class KernelWriter(Text):
         self.line(2, "(dependences")
         for dependence in self.kernel.dependences:
             ends = (self.instructions[end.name] for end in (dependence.producer, dependence.consumer))
-            self.line(4, "({} {} {})".format(*ends, self.distance(dependence)))
+            ends = list(ends)
+            for distance in self.distances(dependence):
+                self.line(4, "({} {} {})".format(*ends, distance))
         self.put(")")
 
     def shortest(self, dependence):
@@ -146,7 +149,54 @@ class KernelWriter(Text):
         if dependence.producer.body is dependence.consumer.body:
             loop = self.bodies[dependence.consumer.body.loops[-1].name]
             return f"(distance ({loop} {nearest}))" if nearest else "(distance)"
-        return f"(element {nearest})" if each <= len(runs) else "(distance)"
+        if each > len(runs):
+            most = self.most_runs(dependence)
+            if not most:
+                return "(distance)"
+            nearest = min(number - dependence.element.needed(number) for number in range(max(most - len(runs), 0), most))
+        return f"(element {nearest})"
+
+    def most_runs(self, dependence):
+        """How many runs of the consumer's nest there can be; None if nothing bounds them."""
+        around = len(common_loops(dependence.producer, dependence.consumer))
+        bounds = [loop.most for loop in dependence.consumer.body.loops[around:]]
+        most = None if None in bounds else math.prod(bounds)
+        return most if most is not None and most <= (1 << 31) - 1 else None
+
+    def shortest_over(self, dependence):
+        """How many iterations of the innermost loop around both the run that is needed lies back at least."""
+        table, same = dependence.element, dependence.producer.body is dependence.consumer.body
+        loop = common_loops(dependence.producer, dependence.consumer)[-1]
+        here, there = (math.prod(inner.most for inner in end.body.loops[end.body.loops.index(loop) + 1:])
+                       for end in (dependence.consumer, dependence.producer))
+        back = min(turn - table.needed((turn + 1) * here - 1) // there for turn in range(len(table.runs)))
+        if same:
+            return [f"(flat {back})" if back else "(distance)"]
+        if self.is_before(dependence, loop) and (back == 0 or table.over != loop.name):
+            return ["(distance)"]
+        if table.over == loop.name:
+            return [f"(distance ({self.bodies[loop.name]} {back}))"]
+        rows, whole = [], ""
+        around = common_loops(dependence.producer, dependence.consumer)
+        for one in reversed(around[[each.name for each in around].index(table.over):]):
+            rows.append(f"(distance ({self.bodies[one.name]} 1){whole})")
+            whole = f" ({self.bodies[one.name]} {1 - one.most})" * (one.most != 1) + whole if one.constant else whole
+        return rows
+
+    def is_before(self, dependence, loop):
+        """Whether the producer's part of the loop comes before the consumer's."""
+        def place(end):
+            body = end.body
+            if body is loop.body:
+                return loop.body.statements.index(end)
+            return next(number for number, statement in enumerate(loop.body.statements)
+                        if isinstance(statement, Loop) and statement in body.loops)
+        return place(dependence.producer) < place(dependence.consumer)
+
+    def distances(self, dependence):
+        if isinstance(dependence.element, Table) and dependence.element.over:
+            return self.shortest_over(dependence)
+        return [self.distance(dependence)]
 
     def distance(self, dependence):
         if dependence.flat is not None:

@@ -265,16 +265,17 @@ class If:
 class Table:
     """[json/Meaning.md#tables]: which run each of a few runs needs, and how much more the next ones do."""
 
-    def __init__(self, runs, each):
+    def __init__(self, runs, each, over):
         self.runs = runs
         self.each = each
+        self.over = over  # the name of a loop around both; or None
 
     def needed(self, number):
         period, place = divmod(number, len(self.runs))
         return period * self.each + self.runs[place]
 
     def __str__(self):
-        return f"{self.runs} each {self.each}"
+        return f"{self.runs} each {self.each}" + (f" over {self.over}" if self.over else "")
 
 
 class Dependence:
@@ -442,7 +443,7 @@ class Kernel:
         if flat is not None:
             number(flat, path + ".flat")
         if isinstance(element, dict):
-            element = read_table(element, path + ".element")
+            element = read_table(element, path + ".element", common)
         elif element is not None:
             number(element, path + ".element", -BIGGEST)
         if flat is not None and ("distance" in value or element is not None):
@@ -458,15 +459,16 @@ class Kernel:
         return Dependence(*ends, distance, flat, element, divergent, semaphore)
 
 
-def read_table(value, path):
-    check_fields(value, path, ("runs", "each"))
+def read_table(value, path, common):
+    check_fields(value, path, ("runs", "each"), ("over",))
+    over = one_of(value["over"], path + ".over", common) if "over" in value else None
     runs = [number(item, at, -BIGGEST) for item, at in items(value["runs"], path + ".runs")]
     each = number(value["each"], path + ".each", -BIGGEST)
-    if not 1 <= len(runs) <= 64:
-        raise Wrong(path + ".runs", "a table has 1 to 64 runs")
+    if not 1 <= len(runs) <= 256:
+        raise Wrong(path + ".runs", "a table has 1 to 256 runs")
     if any(after < before for before, after in zip(runs, runs[1:] + [runs[0] + each])):
         raise Wrong(path, "what is needed must not fall")
-    return Table(runs, each)
+    return Table(runs, each, over)
 
 
 def reserved(value, path):

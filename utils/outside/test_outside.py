@@ -309,6 +309,14 @@ class AskedTest(unittest.TestCase):
         body = [loop("A", 2, loop("B", 4, instr("p", "a"), instr("c", "b")))]
         self.assertEqual(self.asked(body, dep("p", "c", element={"runs": [-1, 0], "each": 1})), [0, 1, 1, 2, 0, 5, 5, 6])
 
+    def test_tables_over_a_loop(self):
+        body = [loop("A", 2, loop("B", 2, instr("p", "a")), loop("C", 3, instr("c", "b")))]
+        self.assertEqual(self.asked(body, dep("p", "c", element={"runs": [0, 1, 1, 1, 2, 3], "each": 4, "over": "A"})),
+                         [1, 2, 2, 2, 3, 4])
+        body = [loop("Z", 2, loop("A", 2, loop("B", 2, instr("p", "a"), instr("c", "b"))))]
+        self.assertEqual(self.asked(body, dep("p", "c", element={"runs": [-1, 0, 0], "each": 2, "over": "A"})),
+                         [0, 1, 1, 2, 0, 5, 5, 6])
+
     def test_nests_side_by_side(self):
         first = loop("B", {"value": "n"}, loop("C", 2, instr("p", "a")))
         body = [loop("A", 2, first, loop("D", 2, loop("E", 3, instr("c", "b"))))]

@@ -160,7 +160,9 @@ class Walk:
             return max(0, number + 1 - dependence.flat)
         common = common_loops(dependence.producer, dependence.consumer)
         is_table = isinstance(dependence.element, Table)
-        if is_table and dependence.producer.body is dependence.consumer.body:
+        if is_table and dependence.element.over:
+            common = common[:[loop.name for loop in common].index(dependence.element.over)]
+        elif is_table and dependence.producer.body is dependence.consumer.body:
             common = common[:-1]
         target = [iterations[level] - dependence.distance.get(loop.name, 0) for level, loop in enumerate(common)]
         if any(component < 0 for component in target):

@@ -110,22 +110,24 @@ struct DerivedDep {
   /// Into Extraction::tables: where distances have a period, which runs are needed, no later and no
   /// earlier; or none.
   RunTableId table;
+  bool isTableAlone = false; ///< it is one of two in one loop, or over a loop
 
   bool isImplied() const { return numSteps != 0; }
 
   /// Whether a shorter wait is enough than `dep` says.
   bool waitsTooLong() const { return fromRun != 0 || table.valid(); }
 
-  /// The same, but with `fromRun` or `table`. A table of two in one loop stands for the distance on
-  /// it.
-  Dep asNeeded(const Kernel &kernel) const {
+  /// The same, but with `fromRun` or `table`. A table of two in one loop, or over a loop, stands
+  /// for the distance on it.
+  Dep asNeeded() const {
+    if (!waitsTooLong()) {
+      return dep;
+    }
     Dep later = dep;
     later.table = table;
-    bool isOneLoop =
-        table.valid() && kernel.instrs[dep.producer].home == kernel.instrs[dep.consumer].home;
-    later.numComponents = isOneLoop ? 0 : dep.numComponents;
-    later.form = waitsTooLong() ? DistanceForm::Element : dep.form;
-    later.step = table.valid() ? 0 : fromRun != 0 ? fromRun : dep.step;
+    later.numComponents = isTableAlone ? 0 : dep.numComponents;
+    later.form = DistanceForm::Element;
+    later.step = table.valid() ? 0 : fromRun;
     return later;
   }
 };

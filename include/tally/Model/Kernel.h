@@ -37,7 +37,6 @@ namespace tally {
 
 using EngineId = Id<struct EngineTag>;
 using QueueId = Id<struct QueueTag>;
-using LoopId = Id<struct LoopTag>;
 using StmtId = Id<struct StmtTag>;
 using InstrId = Id<struct InstrTag>;
 using DepId = Id<struct DepTag>;
@@ -312,7 +311,7 @@ struct Kernel {
   LoopId commonLoop(LoopId a, LoopId b) const;
 
   /// At each entry of which a dependence starts to count: the innermost body around both; of
-  /// a table for two in one loop, the one around that.
+  /// a table for two in one loop, or over a loop, the one around that.
   LoopId sharedBody(const Dep &dep) const;
 
   /// Whether `outer` is `inner` or encloses it.

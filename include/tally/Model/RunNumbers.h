@@ -48,6 +48,9 @@ public:
   /// number, from 1, is the sum less this.
   int64_t ahead() const;
 
+  /// In each iteration of `loop`, which is one of them.
+  uint64_t runsPerIterationOf(LoopId loop) const;
+
   /// Of the loop at `level`, in the run of this number, which is not negative.
   int64_t iterationOf(int64_t number, size_t level) const;
 
@@ -56,10 +59,6 @@ public:
 
   /// The most runs that there can be; none if that is not known, or more than `maxCount`.
   std::optional<uint64_t> most(const Kernel &kernel) const;
-
-  /// Whether waits by this table can be computed by the number of the run: of one loop, its steps
-  /// are counted; of a nest, only few can be compared with.
-  bool mayFollow(const Kernel &kernel, const RunTable &table) const;
 
 private:
   std::vector<LoopId> path;
@@ -80,6 +79,10 @@ std::optional<SideBySide> sideBySide(const Kernel &kernel, LoopId shared, LoopId
 
 /// The same for the ends of an element form.
 std::optional<SideBySide> sideBySide(const Kernel &kernel, const Dep &dep);
+
+/// By a table over a loop, or for two in one loop, how many iterations of the innermost loop around
+/// both, `shared`, the run that is needed lies back at least: RunTable::iterationsBack().
+int64_t iterationsBack(const Kernel &kernel, const Dep &dep, LoopId shared);
 
 } // namespace tally
 

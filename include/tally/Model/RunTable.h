@@ -9,6 +9,9 @@
 // Run number q * runs.size() + j needs run number q * each + runs[j], both from 0; below 0: none.
 // What is needed never falls: a run that has waited has waited for all before.
 //
+// Runs are numbered in each iteration of the innermost body around both; or, where the rhythm goes
+// on from one iteration to the next, in all iterations of a loop around both (`over`).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_MODEL_RUNTABLE_H
@@ -23,22 +26,26 @@
 
 namespace tally {
 
+using LoopId = Id<struct LoopTag>;
 using RunTableId = Id<struct RunTableTag>;
 
-/// The longest period, and the most steps in one, that there may be.
-inline constexpr size_t mostTableRuns = 64;
-inline constexpr size_t mostTableSteps = 8;
+/// The longest period that there may be.
+inline constexpr size_t mostTableRuns = 256;
 
 struct RunTable {
   std::vector<int64_t> runs;
   int64_t each = 0;
+  LoopId over = {}; ///< none: in each iteration of the innermost body around both
 
   int64_t at(int64_t number) const {
     auto period = static_cast<int64_t>(runs.size());
     return number / period * each + runs[static_cast<size_t>(number % period)];
   }
 
-  /// How many more runs some run needs than the one before it: from run `at` on, in every period.
+  /// How many more runs a run mostly needs than the one before it: what leaves the fewest steps.
+  int64_t slope() const;
+
+  /// How many more than that some run needs: from run `at` on, in every period. Fewer, if negative.
   struct Step {
     int64_t at = 0; ///< from 1 to the period
     int64_t by = 0;
@@ -46,11 +53,23 @@ struct RunTable {
 
   std::vector<Step> steps() const;
 
+  /// The most that a run needs more than the one before it.
+  int64_t largestRise() const;
+
   /// The first run that needs any; none if none ever does.
   std::optional<int64_t> firstNeeding() const;
 
   /// Of two in one loop, the shortest distance that there ever is.
   int64_t shortestDistance() const;
+
+  /// The same for the first runs of the consumer, `mostRuns` of them (none: for any number); none
+  /// if there is no shortest one.
+  std::optional<int64_t> shortestWithin(std::optional<uint64_t> mostRuns) const;
+
+  /// With these numbers of runs in each iteration of a loop, how many iterations each run that is
+  /// needed lies back at least, counted on over the ends of loops around. The lowest number if, in
+  /// the end, one that is still to come is needed.
+  int64_t iterationsBack(uint64_t producerRuns, uint64_t consumerRuns) const;
 
   bool operator==(const RunTable &) const = default;
 };

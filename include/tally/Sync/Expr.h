@@ -72,14 +72,16 @@ struct Ring {
   uint32_t iterationsBack(uint32_t slot) const { return before.valid() ? slot + 1 : slot; }
 };
 
-/// Of the iterations of a loop in its current trip, some begin a round: numbers `first`,
-/// `first + every`, and so on, from 0. None before `first`.
+/// Of the runs of a body in one iteration of `around`, some begin a round: numbers `first`,
+/// `first + every`, and so on, from 0. None before `first`. The body is that of a loop or of a
+/// nest, whose runs are numbered (RunNumbers.h).
 struct Rounds {
   LoopId loop;
+  LoopId around;
   uint32_t every = 0;
   uint32_t first = 0;
 
-  bool operator==(const Rounds &) const = default;
+  auto operator<=>(const Rounds &) const = default;
 };
 
 class ExprPool {
@@ -139,8 +141,7 @@ uint64_t evaluate(const ExprPool &pool, ExprId expr,
 /// `late(A, 1, total(B))`.
 std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot);
 
-/// Rounds of four iterations of A, the first of which begins with iteration 2:
-/// `rounds(A, 4 from 2)`.
+/// Rounds of four runs of A, the first of which begins with run 2: `rounds(A, 4 from 2)`.
 std::string roundsText(const Kernel &kernel, const Rounds &rounds);
 
 /// As a formula: `isGT(trip(A), 2)*(2*total(A) - 5)`.

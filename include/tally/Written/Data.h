@@ -172,11 +172,13 @@ struct DistanceData {
   DistanceForm form = DistanceForm::Vector;
   int64_t step = 0;          ///< of Flat and Element; of a table, by how much its runs grow
   std::vector<int64_t> runs; ///< of a table; otherwise empty
+  std::string over;          ///< of a table: the loop over which runs are numbered; or empty
   std::vector<ComponentData> components;
 
   static constexpr auto fields =
       std::tuple(field("form", &DistanceData::form), field("step", &DistanceData::step),
-                 field("runs", &DistanceData::runs), field("at", &DistanceData::components));
+                 field("runs", &DistanceData::runs), field("over", &DistanceData::over),
+                 field("at", &DistanceData::components));
 };
 
 struct DepData {

@@ -76,6 +76,8 @@ public:
       depData.distance.step = dep.table.valid() ? kernel.tables[dep.table].each : dep.step;
       depData.distance.runs =
           dep.table.valid() ? kernel.tables[dep.table].runs : std::vector<int64_t>();
+      LoopId over = dep.table.valid() ? kernel.tables[dep.table].over : LoopId();
+      depData.distance.over = over.valid() ? kernel.nameOf(over) : "";
       depData.distance.components.clear();
       for (const DistanceComponent &each : kernel.componentsOf(dep)) {
         depData.distance.components.push_back(

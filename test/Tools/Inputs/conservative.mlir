@@ -55,27 +55,13 @@ tally.kernel @anew {
   }
 }
 
-tally.kernel @many {
+tally.kernel @long {
   tally.engine "dma"
   tally.engine "act"
-  tally.buffer "X" shape [16]
-  tally.loop "A" trips "n" max 64 {
-    tally.instr "p" on "dma" writes ["X[A mod 5]"]
-    tally.instr "c" on "act" reads ["X[A mod 7]"]
-  }
-}
-
-tally.kernel @turns {
-  tally.engine "dma"
-  tally.engine "act"
-  tally.buffer "X" shape [4]
-  tally.loop "A" trips 4 {
-    tally.loop "B" trips 4 {
-      tally.instr "p" on "dma" writes ["X[B]"]
-    }
-    tally.loop "C" trips 4 {
-      tally.instr "c" on "act" reads ["X[(C + A) mod 4]"]
-    }
+  tally.buffer "X" shape [32]
+  tally.loop "A" trips "n" {
+    tally.instr "p" on "dma" writes ["X[A mod 17]"]
+    tally.instr "c" on "act" reads ["X[A mod 19]"]
   }
 }
 
@@ -93,7 +79,7 @@ tally.kernel @served {
   tally.engine "dma"
   tally.engine "act"
   tally.buffer "X" shape [3]
-  tally.loop "A" trips 4 {
+  tally.loop "A" trips "n" {
     tally.instr "p" on "dma" writes ["X[2]"]
     tally.loop "B" trips 3 {
       tally.instr "c" on "act" writes ["X[B]"]

@@ -3,12 +3,12 @@ tally.kernel @nearer {
   tally.engine "dma"
   tally.engine "act"
   tally.buffer "X" shape [16]
-  tally.loop "L0" trips 2 {
-    tally.loop "L1" trips 2 {
-      tally.instr "p" on "dma" writes ["X[L0 + 2:4:2]"]
+  tally.loop "L0" trips "n" {
+    tally.loop "L1" trips 4 {
+      tally.instr "p" on "dma" writes ["X[4 * (L0 mod 2) + L1]"]
     }
-    tally.loop "L2" trips 3 {
-      tally.instr "c" on "act" reads ["X[(-2*L0 + 2*L2 + 1) mod 3]"]
+    tally.loop "L2" trips 2 {
+      tally.instr "c" on "act" reads ["X[4 * ((L0 + 1) mod 2) + 2 * L2 : 2]"]
     }
   }
 }

@@ -18,4 +18,7 @@ tally.kernel @wrong {
   tally.dep "c" -> "p" element [0, 0] each 2
   tally.dep "p" -> "c" element [0, 0] each 3
   tally.dep "p" -> "c" element [0, 0] each 1 at "A" = 1
+  tally.dep "p" -> "c" element [0, 0] each 1 over "B"
+  tally.dep "p" -> "c" element [0, 0] each 1 over "A" at "A" = 1
+  tally.dep "p" -> "c" element [0, 0] each 1 over "Q"
 }

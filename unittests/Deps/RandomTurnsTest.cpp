@@ -1,0 +1,129 @@
+//===- RandomTurnsTest.cpp - Rhythms that go on, against all conflicts ------===//
+//
+// Two or three instructions in nests of loops with few constant trips, at any depth, that go
+// through a ring: each iteration of an outer loop goes on where the last one has ended, begins
+// again, or turns the ring. Where all trips are constant, nothing is waited for too long.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Counts.h"
+#include "HoldToConflicts.h"
+
+#include "Random.h"
+
+#include "tally/Model/AccessText.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using namespace tally::oracle;
+
+namespace {
+
+class TurnsKernel {
+public:
+  explicit TurnsKernel(uint64_t seed) : random(seed), b("k") {
+    ring = 2 + random.below(4);
+    const uint64_t shape[] = {ring};
+    b.buffer("X", shape);
+    for (std::string_view name : {"dma", "act"}) {
+      engines.push_back(b.engine(std::string(name)));
+    }
+    isBounded = random.percent(25);
+    beginLoop(isBounded ? b.value("n", 0, 4) : KernelBuilder::constant(2 + random.below(3)));
+    bool isDeep = random.percent(25);
+    if (isDeep) {
+      beginLoop(KernelBuilder::constant(2));
+    }
+    const uint64_t count = 2 + random.below(2);
+    const bool isOneLoop = random.percent(40);
+    if (isOneLoop) {
+      beginLoop(KernelBuilder::constant(1 + random.below(4)));
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      bool isOwn = !isOneLoop && random.percent(80);
+      if (isOwn) {
+        beginLoop(KernelBuilder::constant(1 + random.below(4)));
+      }
+      add(fmt::format("i{}", i));
+      if (isOwn) {
+        endLoop();
+      }
+    }
+    while (!loops.empty()) {
+      endLoop();
+    }
+  }
+
+  bool areAllConstant() const { return !isBounded; }
+
+  Kernel finish() { return b.finish(); }
+
+private:
+  template <typename Trips> void beginLoop(Trips trips) {
+    loops.push_back(fmt::format("L{}", numLoops++));
+    b.beginLoop(loops.back(), trips);
+  }
+
+  void endLoop() {
+    b.endLoop();
+    loops.pop_back();
+  }
+
+  void add(const std::string &name) {
+    b.instr(name, b.queueOf(engines[random.below(2)]));
+    AccessKind kind = random.percent(60) ? AccessKind::Write : AccessKind::Read;
+    std::string error, text = fmt::format("X[({}) mod {}]", place(), ring);
+    b.access(kind, BufferId(0), toString(*parseAccess(text, error)));
+  }
+
+  std::string place() {
+    std::string sum = random.percent(30) ? fmt::format("total({})", loops.back()) : "0";
+    for (const std::string &loop : loops) {
+      if (uint64_t times = random.below(3); times != 0) {
+        sum += fmt::format(" + {} * {}", times, loop);
+      }
+    }
+    return fmt::format("{} + {}", sum, random.below(ring));
+  }
+
+  fuzz::Random random;
+  KernelBuilder b;
+  std::vector<EngineId> engines;
+  std::vector<std::string> loops; ///< that are open
+  uint64_t ring = 0;
+  uint64_t numLoops = 0;
+  bool isBounded = false;
+};
+
+constexpr uint64_t numParts = 4;
+
+class RandomTurnsTest : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomTurnsTest, isSoundCompleteAndExact) {
+  Extractor extractor;
+  Held held;
+  size_t numOver = 0, numLonger = 0, numAsked = 0;
+  auto [first, last] = test::seeds("TURNS", 160, 20'000);
+  for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
+    TurnsKernel drawn(seed);
+    Kernel kernel = drawn.finish();
+    Extraction extraction = extractor.extract(kernel, {seed % 2 == 0});
+    for (const DerivedDep &derived : extraction.deps) {
+      numOver += derived.isTableAlone;
+      numLonger +=
+          drawn.areAllConstant() && derived.excess != Excess::None && !derived.waitsTooLong();
+    }
+    ++numAsked;
+    std::string failure = holdToConflicts(kernel, seed, {seed % 2 == 0}, extractor, held);
+    EXPECT_TRUE(failure.empty()) << "seed " << seed << ": " << failure;
+  }
+  EXPECT_GT(numOver * 2, numAsked);
+  EXPECT_EQ(numLonger, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, RandomTurnsTest, testing::Range<uint64_t>(0, numParts));
+
+} // namespace
