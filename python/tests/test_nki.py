@@ -262,6 +262,10 @@ class FirstGenerationTest(KernelTest):
         x = support.random(128, 24)
         self.check(trace("first", "of_columns", x=x), {"out": np.stack([x.sum(0), x.sum(0)])})
 
+    def test_of_results(self):
+        x, y = support.random(64, 32), support.random(64, 32)
+        self.check(trace("first", "of_results", x=x, y=y), {"out": x @ y.T @ y})
+
     def test_band(self):
         x = support.random(16, 12)
         row, column = np.indices(x.shape)

@@ -253,9 +253,15 @@ class Language:
         return self.apply("multiply", normal, w if w.shape == x.shape else w.broadcast_to(x.shape), dtype=dtype, mask=mask)
 
     def matmul(self, x, y, transpose_x=False, **_):
+        x = self._in_sbuf(x)
         if not transpose_x:
-            x = self.tracer.perform("tensor_copy", False, (self.transpose(x),))
-        return self.tracer.perform("nc_matmul", False, (x, y))
+            x = self._in_sbuf(self.transpose(x))
+        return self.tracer.perform("nc_matmul", False, (x, self._in_sbuf(y)))
+
+    def _in_sbuf(self, tile):
+        """For a product of the language, which may be handed what another function of it has left in psum, as 'transpose'."""
+        in_psum = isinstance(tile, View) and tile.memory.space == "psum"
+        return self.tracer.perform("tensor_copy", False, (tile,)) if in_psum else tile
 
     def transpose(self, x, **_):
         return self.tracer.perform("nc_transpose", False, (x,))
