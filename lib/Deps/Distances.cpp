@@ -93,10 +93,22 @@ public:
     if (numLevels == 0 || nest.vague != Excess::None || isWhole || isUnpaired) {
       return std::nullopt;
     }
-    std::vector<int64_t> needed = lastNeeded(distance);
-    TableAnswer found = periodOf(needed);
-    bool isSure = found && (wereAllAsked(needed) || isRight(*found, distances, which));
-    return isSure && !context.gaveUp() ? std::move(found) : std::nullopt;
+    const uint64_t most =
+        std::min(nest.levels.back().consumer.max.value_or(mostRunsAsked), mostRunsAsked);
+    std::vector<int64_t> needed;
+    for (uint64_t asked = std::min(most, firstRunsAsked); !context.gaveUp();
+         asked = std::min(2 * asked, most)) {
+      askUpTo(asked, distance, needed);
+      TableAnswer found = periodOf(needed);
+      bool isSure = found && (wereAllAsked(needed) || isRight(*found, distances, which));
+      if (isSure && !context.gaveUp()) {
+        return found;
+      }
+      if (asked == most) {
+        break;
+      }
+    }
+    return std::nullopt;
   }
 
   /// What is only worth knowing: a question of its own, so that it takes nothing from the first.
@@ -193,26 +205,26 @@ private:
   //===--- Tables ---------------------------------------------------------===//
 
   static constexpr int64_t none = INT64_MIN;
-  static constexpr uint64_t numRunsAsked = 2 * mostTableRuns; ///< to see a period come again
+  /// Most periods are short, and are seen to come again soon.
+  static constexpr uint64_t firstRunsAsked = 64;
+  static constexpr uint64_t mostRunsAsked = 2 * mostTableRuns;
 
-  /// By number of the consumer's run, as far as may be told: the last run of the producer that it
-  /// or an earlier one conflicts with, at this distance on all other levels.
-  std::vector<int64_t> lastNeeded(const std::vector<int64_t> &distance) const {
+  /// By number of the consumer's run, up to one: the last run of the producer that it or an earlier
+  /// one conflicts with, at this distance on all other levels.
+  void askUpTo(uint64_t end, const std::vector<int64_t> &distance,
+               std::vector<int64_t> &needed) const {
     const uint32_t last = numLevels - 1;
     IslSet set = conflicts.clone();
     for (uint32_t level = 0; level < last; ++level) {
       set = set.fixed(level, distance[level]);
     }
-    std::vector<int64_t> needed;
-    uint64_t most = nest.levels[last].consumer.max.value_or(numRunsAsked);
-    for (uint64_t run = 0; run < std::min<uint64_t>(most, numRunsAsked); ++run) {
+    for (uint64_t run = needed.size(); run < end && !context.gaveUp(); ++run) {
       auto number = static_cast<int64_t>(run);
       IslSet here = set.fixed(numLevels + last, number);
       std::optional<int64_t> nearest = here.isEmpty() ? std::nullopt : here.smallest(last);
       int64_t before = needed.empty() ? none : needed.back();
       needed.push_back(nearest ? std::max(before, number - *nearest) : before);
     }
-    return needed;
   }
 
   /// Whether what is needed is all that can be: the same runs exist each time.
