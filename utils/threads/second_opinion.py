@@ -49,7 +49,7 @@ def fail(message):
 
 
 def run(command, allowed=(0,), **more):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, **more)
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=3600, **more)
     if result.returncode not in allowed:
         fail(f"{' '.join(map(str, command))}\nexit {result.returncode}\n{result.stdout[-2000:]}\n{result.stderr[-3000:]}")
     return result
@@ -488,6 +488,8 @@ class Campaign:
 def campaign(arguments, work):
     with ThreadPoolExecutor(arguments.jobs) as pool:
         report = Campaign(arguments, work, pool).run()
+    if not report.codes:
+        fail(f"no code was looked at: see what '{arguments.tally} compile' says of a kernel with --machine=teaching")
     print(report.text())
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(report.rows, indent=1), encoding="utf-8")
