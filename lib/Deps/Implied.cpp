@@ -100,8 +100,15 @@ public:
   }
 
 private:
-  static bool hasConstantTrips(const Loop &loop) {
-    return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
+  bool hasConstantTrips() const {
+    for (LoopId id : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[id];
+      bool isConstant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
+      if (id != rootLoop && !isConstant) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// What a trial changes.
@@ -145,7 +152,7 @@ private:
   /// Of those that only begin later, the ones from which these are known to have followed; if none
   /// is known, all. False if there are none.
   bool takeBack(const std::vector<bool> &open, const Before &before) {
-    if (std::ranges::all_of(kernel.loops, hasConstantTrips)) {
+    if (hasConstantTrips()) {
       return false;
     }
     std::vector<bool> isToBlame(isShort.size(), false);

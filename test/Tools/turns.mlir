@@ -10,17 +10,19 @@
 // DEPS: kernel 'deep'
 // DEPS: 'c' -> 'p' element [-1, -1, 0, 1, 3, 3, 5, 5] each 6 over 'Z' war exact
 // DEPS-NEXT: 'p' -> 'c' element [0, 1, 2, 3, 5, 5, 7, 7] each 7 over 'Z' raw exact
+// DEPS: kernel 'served'
+// DEPS: 'p' -> 'c' element 2 waw exact
 
 // Right and exact, in all orders.
 // RUN: tally check %s --sync=per-loop --explore --race --machine=teaching --trips n=3 | FileCheck %s --check-prefix=RIGHT
-// RIGHT-COUNT-3: explore: yes: exact: waits as long as its dependences ask
+// RIGHT-COUNT-4: explore: yes: exact: waits as long as its dependences ask
 // RUN: tally check %s --sync=unrolled --kernel=turns --explore --machine=teaching | FileCheck %s --check-prefix=UNROLLED
 // UNROLLED: explore: yes: exact
 
 // A wait that does not follow its table is for all that the table may ask for, at least.
 // RUN: tally check %s --sync=auto --explore --race --machine=teaching --trips n=3 | FileCheck %s --check-prefix=LONGER
 // RUN: tally check %s --sync=per-engine --explore --race --machine=teaching --trips n=3 | FileCheck %s --check-prefix=LONGER
-// LONGER-COUNT-3: explore: yes
+// LONGER-COUNT-4: explore: yes
 
 // Rounds are counted by the number of the run in the nest.
 // RUN: tally compile %s --kernel=body --machine=teaching --sync=per-loop -o - 2>&1 | FileCheck %s --check-prefix=CODE --implicit-check-not=longer
@@ -79,6 +81,19 @@ tally.kernel @deep {
       tally.loop "C" trips 2 {
         tally.instr "c" on "act" reads ["X[C]"]
       }
+    }
+  }
+}
+
+// Only the last run in each iteration needs p; so c also waits for its own runs in the iteration before.
+tally.kernel @served {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [3]
+  tally.loop "A" trips 4 {
+    tally.instr "p" on "dma" writes ["X[2]"]
+    tally.loop "B" trips 3 {
+      tally.instr "c" on "act" writes ["X[B]"]
     }
   }
 }
