@@ -85,6 +85,13 @@ public:
 
   bool isFlat() const { return flat; }
 
+  /// The first run of the consumer that asks, as runs are counted in `body`, at least.
+  int64_t fromRun(LoopId body) const {
+    bool isLater = dep.form == DistanceForm::Element && dep.step > 0 &&
+                   kernel.encloses(body, places.commonBody(producer, consumer));
+    return isLater ? dep.step : 0;
+  }
+
   uint32_t numLevels() const { return static_cast<uint32_t>(levels.size()); }
 
   uint32_t level() const { return goalLevel; }
@@ -306,7 +313,7 @@ private:
 
   /// All earlier iterations of the loop around the two loops, at least.
   bool waitedElement(const Statement &s, const Dep &dep, Statement &next) const {
-    if (dep.step > 0 && waitedByLast(s, dep, next)) {
+    if (dep.step > 0 && (waitedByLast(s, dep, next) || waitedFromRun(s, dep, next))) {
       return true;
     }
     uint32_t around = std::min(goal.levelsAround(dep.producer), goal.levelsAround(s.instr));
@@ -315,6 +322,19 @@ private:
     }
     next.level = around;
     next.back = distanceOf(dep) + (around == s.level ? s.back : 0) + 1;
+    return true;
+  }
+
+  /// The run that the goal is about has waited for what each run from an earlier one on waits for.
+  bool waitedFromRun(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId common = places.commonBody(dep.producer, s.instr);
+    bool isThatRun = s.level == goal.numLevels() && s.back == 0 && !goal.isFlat() &&
+                     places.home(s.instr) == places.home(goal.consumer);
+    if (!isThatRun || places.home(dep.producer) != common || dep.step > goal.fromRun(common)) {
+      return false;
+    }
+    next.level = goal.levelsAround(dep.producer);
+    next.back = distanceOf(dep);
     return true;
   }
 

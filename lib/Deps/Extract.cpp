@@ -467,13 +467,19 @@ private:
     if (!isInside || distance.back() == wholeLevel) {
       return std::nullopt;
     }
+    auto fits = [&](const std::optional<RunTable> &table) {
+      return table && iterationsBack(*table, *nest) >= (nest->turn->isOrdered ? 0 : 1);
+    };
     std::optional<RunTable> table;
     if (found->excess == Excess::None) {
       table = RunTable{{-distance.back()}, 1};
-    } else if (found->excess == Excess::Varies) {
+    }
+    // In few runs, one distance may do that would soon lead to runs that are still to come.
+    bool mayVary = found->excess == Excess::None || found->excess == Excess::Varies;
+    if (mayVary && !fits(table)) {
       table = finder.tableOf(*nest, 0);
     }
-    if (!table || iterationsBack(*table, *nest) < (nest->turn->isOrdered ? 0 : 1)) {
+    if (!fits(table)) {
       return std::nullopt;
     }
     table->over = over;

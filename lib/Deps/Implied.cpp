@@ -88,8 +88,8 @@ public:
       return;
     }
     for (bool again = true; again;) {
-      const Before before = shortenAll();
-      std::vector<bool> open = markFollowing(kernel, extraction, wasImplied);
+      Before before = shortenAll();
+      std::vector<bool> open = findOpen(before);
       again = std::ranges::find(open, true) != open.end() && takeBack(open, before);
       if (again) {
         restore(before);
@@ -128,9 +128,31 @@ private:
         before.longer.emplace_back(dep, derived);
         shorten(derived);
       }
-      derived.numSteps = 0;
     }
     return before;
+  }
+
+  /// What does not follow from the shorter ones. What does not as if it were needed at once may
+  /// still as it is needed.
+  std::vector<bool> findOpen(Before &before) {
+    std::vector<bool> open = followAgain();
+    bool anyShorter = false;
+    for (size_t dep = 0; dep < open.size(); ++dep) {
+      DerivedDep &derived = extraction.deps[dep];
+      if (open[dep] && derived.waitsTooLong()) {
+        before.longer.emplace_back(dep, derived);
+        shorten(derived);
+        anyShorter = true;
+      }
+    }
+    return anyShorter ? followAgain() : open;
+  }
+
+  std::vector<bool> followAgain() {
+    for (DerivedDep &derived : extraction.deps) {
+      derived.numSteps = 0;
+    }
+    return markFollowing(kernel, extraction, wasImplied);
   }
 
   void restore(const Before &before) {
@@ -191,18 +213,12 @@ private:
       }
       size_t first = static_cast<size_t>(std::ranges::find(open, true) - open.begin());
       keep(first, true);
-      for (DerivedDep &derived : extraction.deps) {
-        derived.numSteps = 0;
-      }
-      open = markFollowing(kernel, extraction, wasImplied);
+      open = followAgain();
     }
   }
 
   void keep(size_t dep, bool isOpen) {
     wasImplied[dep] = wasImplied[dep] && !isOpen;
-    if (isOpen && extraction.deps[dep].waitsTooLong()) {
-      shorten(extraction.deps[dep]);
-    }
   }
 
   const Kernel &kernel;
