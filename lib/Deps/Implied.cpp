@@ -217,9 +217,7 @@ private:
     }
   }
 
-  void keep(size_t dep, bool isOpen) {
-    wasImplied[dep] = wasImplied[dep] && !isOpen;
-  }
+  void keep(size_t dep, bool isOpen) { wasImplied[dep] = wasImplied[dep] && !isOpen; }
 
   const Kernel &kernel;
   Extraction &extraction;

@@ -60,8 +60,9 @@ public:
 
 private:
   void loop(const std::string &name) {
-    b.beginLoop(name, isConstant || random.below(2) == 0 ? KernelBuilder::constant(1 + random.below(4))
-                                           : b.value("n." + name, random.below(2)));
+    b.beginLoop(name, isConstant || random.below(2) == 0
+                          ? KernelBuilder::constant(1 + random.below(4))
+                          : b.value("n." + name, random.below(2)));
   }
 
   void prologue() {
@@ -88,7 +89,7 @@ private:
 
   Random random;
   KernelBuilder b;
-  bool isConstant; ///< all trips are
+  bool isConstant;             ///< all trips are
   std::vector<uint64_t> slots; ///< of each ring
   std::vector<QueueId> queues;
   uint32_t numInstrs = 0;
