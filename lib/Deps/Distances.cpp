@@ -2,7 +2,9 @@
 
 #include "Distances.h"
 
+#include "FewRuns.h"
 #include "NestText.h"
+#include "Period.h"
 
 #include <fmt/format.h>
 
@@ -95,11 +97,11 @@ public:
     }
     const uint64_t most =
         std::min(nest.levels.back().consumer.max.value_or(mostRunsAsked), mostRunsAsked);
-    std::vector<int64_t> needed;
+    NeededRuns needed;
     for (uint64_t asked = std::min(most, firstRunsAsked); !context.gaveUp();
          asked = std::min(2 * asked, most)) {
       askUpTo(asked, distance, needed);
-      TableAnswer found = periodOf(needed);
+      TableAnswer found = periodOf(nest, needed);
       bool isSure = found && (wereAllAsked(needed) || isRight(*found, distances, which));
       if (isSure && !context.gaveUp()) {
         return found;
@@ -204,15 +206,13 @@ private:
 
   //===--- Tables ---------------------------------------------------------===//
 
-  static constexpr int64_t none = INT64_MIN;
   /// Most periods are short, and are seen to come again soon.
   static constexpr uint64_t firstRunsAsked = 64;
   static constexpr uint64_t mostRunsAsked = 2 * mostTableRuns;
 
   /// By number of the consumer's run, up to one: the last run of the producer that it or an earlier
   /// one conflicts with, at this distance on all other levels.
-  void askUpTo(uint64_t end, const std::vector<int64_t> &distance,
-               std::vector<int64_t> &needed) const {
+  void askUpTo(uint64_t end, const std::vector<int64_t> &distance, NeededRuns &needed) const {
     const uint32_t last = numLevels - 1;
     IslSet set = conflicts.clone();
     for (uint32_t level = 0; level < last; ++level) {
@@ -222,72 +222,17 @@ private:
       auto number = static_cast<int64_t>(run);
       IslSet here = set.fixed(numLevels + last, number);
       std::optional<int64_t> nearest = here.isEmpty() ? std::nullopt : here.smallest(last);
-      int64_t before = needed.empty() ? none : needed.back();
+      int64_t before = needed.empty() ? noRun : needed.back();
       needed.push_back(nearest ? std::max(before, number - *nearest) : before);
     }
   }
 
   /// Whether what is needed is all that can be: the same runs exist each time.
-  bool wereAllAsked(const std::vector<int64_t> &needed) const {
+  bool wereAllAsked(const NeededRuns &needed) const {
     const PairNest::Level &level = nest.levels.back();
     return numLevels == 1 && nest.producerOwn.empty() && nest.consumerOwn.empty() &&
            nest.counters.empty() && nest.values.empty() && level.producer.isConstant() &&
            level.consumer.isConstant() && level.consumer.max == needed.size();
-  }
-
-  /// The table with the shortest period that says so; none if no two of the periods are there, and
-  /// not all of the runs.
-  TableAnswer periodOf(const std::vector<int64_t> &needed) const {
-    bool areAll = nest.levels.back().consumer.max == needed.size();
-    for (size_t period = 1; period <= std::min(needed.size(), mostTableRuns); ++period) {
-      if (period > needed.size() / 2 && !areAll) {
-        break;
-      }
-      if (TableAnswer table = withPeriod(needed, period)) {
-        return table;
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// Before the first run that needs any, the table leads to none.
-  TableAnswer withPeriod(const std::vector<int64_t> &needed, size_t period) const {
-    const size_t first =
-        std::ranges::find_if(needed, [](int64_t run) { return run != none; }) - needed.begin();
-    if (first == needed.size()) {
-      return std::nullopt;
-    }
-    RunTable table;
-    table.each = first + period < needed.size() ? needed[first + period] - needed[first] : 0;
-    for (size_t j = 0; j < period; ++j) {
-      size_t number = j;
-      int64_t back = 0;
-      while (number < first && number + period < needed.size()) {
-        number += period;
-        back += table.each;
-      }
-      table.runs.push_back(needed[number] == none ? -1 : needed[number] - back);
-    }
-    if (first + period >= needed.size()) { // one period is all there is
-      table.each = std::max<int64_t>(table.runs.back() - table.runs.front(), 0);
-    }
-    bool fits = std::ranges::is_sorted(table.runs) &&
-                table.runs.back() <= table.runs.front() + table.each && isNeverAhead(table);
-    for (size_t i = 0; i < needed.size() && fits; ++i) {
-      int64_t said = table.at(static_cast<int64_t>(i));
-      fits = needed[i] == none ? said < 0 : said == needed[i];
-    }
-    return fits ? TableAnswer(std::move(table)) : std::nullopt;
-  }
-
-  /// Of two in one loop, whether no run ever needs one that is still to come.
-  bool isNeverAhead(const RunTable &table) const {
-    std::optional<PairNest::Turn> turn = nest.turn;
-    if (numLevels <= nest.unpaired) {
-      turn = {.isOrdered = nest.zeroIsOrdered};
-    }
-    return !turn || table.iterationsBack(turn->producerRuns, turn->consumerRuns) >=
-                        (turn->isOrdered ? 0 : 1);
   }
 
   /// Whether the table, at one of the distances, asks for all that the others do not ask for, and
@@ -360,6 +305,10 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
     for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
       ++numTables[i];
       context.startQuestion(forNest(forTables[i].operations, nest));
+      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
+        found->second = few->table();
+        break;
+      }
       found->second = Search(context, nest).table(all, distance);
       if (!context.gaveUp()) {
         break;
@@ -380,6 +329,10 @@ const Distances &DistanceFinder::find(const PairNest &nest) {
       ++numAsked[i];
       uint64_t operations = forNest(patiences[i].operations, nest);
       context.startQuestion(operations);
+      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
+        found->second = few->distances();
+        break;
+      }
       Search search(context, nest);
       found->second = search.run();
       if (found->second.excess == Excess::Varies) {

@@ -19,7 +19,9 @@ Kernel findDeps(const Kernel &kernel, const FindOptions &options, Extractor &ext
     remarkDenied(kernel, diagnostics);
   }
   Extraction found = extractor.extract(kernel, options.extract);
-  if (!options.keepImplied) {
+  if (options.keepImplied) {
+    shortenAll(found);
+  } else {
     markImplied(kernel, found);
   }
   remarkExcess(kernel, found, diagnostics);

@@ -59,6 +59,10 @@ void append(std::vector<DistanceComponent> &all, Dep &dep,
   all.insert(all.end(), components.begin(), components.end());
 }
 
+RunTableId take(Extraction &all, const IdVector<RunTableId, RunTable> &tables, RunTableId id) {
+  return id.valid() ? all.tables.push(tables[id]) : id;
+}
+
 } // namespace
 
 Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &extractor) {
@@ -70,7 +74,15 @@ Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &ex
     DerivedDep &derived = all.deps.emplace_back();
     derived.dep = *entry.dep;
     append(all.components, derived.dep, entry.components);
-    derived.from = entry.isAsked ? held.asked.deps[entry.index].from : NeededFrom();
+    if (entry.isAsked) {
+      const DerivedDep &asked = held.asked.deps[entry.index];
+      derived.from = asked.from;
+      derived.fromRun = asked.fromRun;
+      derived.isTableAlone = asked.isTableAlone;
+      derived.table = take(all, held.asked.tables, asked.table);
+    }
+    const auto &tables = entry.isAsked ? held.asked.tables : kernel.tables;
+    derived.dep.table = take(all, tables, derived.dep.table);
     isOpen.push_back(entry.isAsked);
   }
   isOpen = markFollowing(kernel, all, isOpen);

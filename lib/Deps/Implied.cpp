@@ -5,6 +5,7 @@
 #include "ChainSearch.h"
 #include "Clocks.h"
 #include "Following.h"
+#include "RunByRun.h"
 #include "Shifted.h"
 
 #include <algorithm>
@@ -67,6 +68,12 @@ void noteChain(Extraction &extraction, size_t dep, const std::vector<DerivationS
   extraction.steps.insert(extraction.steps.end(), chain.begin(), chain.end());
 }
 
+/// How many runs were gone through.
+void noteRuns(Extraction &extraction, size_t dep, uint32_t numRuns) {
+  DerivationStep step{DerivationStep::Kind::Runs, numRuns, extraction.deps[dep].dep.consumer, {}};
+  noteChain(extraction, dep, {step});
+}
+
 /// A wait that is needed from a later run on, or by a table, is first taken as if it were needed at
 /// once, and for all up to the shortest distance: it then asks for no more than others say, and
 /// follows from them more often. If it is kept, it is made as short as it may be. Where something
@@ -126,7 +133,7 @@ private:
       before.steps.emplace_back(derived.firstStep, derived.numSteps);
       if (isShort[dep]) {
         before.longer.emplace_back(dep, derived);
-        shorten(derived);
+        derived.shorten();
       }
     }
     return before;
@@ -141,7 +148,7 @@ private:
       DerivedDep &derived = extraction.deps[dep];
       if (open[dep] && derived.waitsTooLong()) {
         before.longer.emplace_back(dep, derived);
-        shorten(derived);
+        derived.shorten();
         anyShorter = true;
       }
     }
@@ -163,12 +170,6 @@ private:
       std::tie(extraction.deps[dep].firstStep, extraction.deps[dep].numSteps) = before.steps[dep];
     }
     extraction.steps.resize(before.numSteps);
-  }
-
-  void shorten(DerivedDep &derived) const {
-    derived.dep = derived.asNeeded();
-    derived.excess = Excess::None;
-    derived.from = NeededFrom();
   }
 
   /// Of those that only begin later, the ones from which these are known to have followed; if none
@@ -225,10 +226,11 @@ private:
   std::vector<bool> isShort; ///< is made as short as it may be
 };
 
-void removeImplied(const Kernel &kernel, Extraction &extraction) {
+/// By clocks, shifts and chains. Which of the others may still follow.
+std::vector<bool> removeImplied(const Kernel &kernel, Extraction &extraction) {
   std::vector<bool> mayFollow = markImpliedByClocks(kernel, extraction);
   if (std::find(mayFollow.begin(), mayFollow.end(), true) == mayFollow.end()) {
-    return;
+    return mayFollow;
   }
   markImpliedByShifts(kernel, extraction);
   Places places(kernel);
@@ -246,6 +248,59 @@ void removeImplied(const Kernel &kernel, Extraction &extraction) {
     if (!chain.empty()) {
       removed[dep] = true;
       noteChain(extraction, dep, chain);
+    }
+  }
+  return mayFollow;
+}
+
+/// Of those that are open, in all their runs.
+void markRunByRun(const Kernel &kernel, Extraction &all, std::vector<bool> &isOpen) {
+  bool areAny = std::ranges::find(isOpen, true) != isOpen.end();
+  std::optional<RunByRun> runs;
+  if (areAny) {
+    runs = RunByRun::of(kernel, all, isOpen);
+  }
+  if (!runs) {
+    return;
+  }
+  std::vector<bool> isUsed = isOpen;
+  isUsed.flip();
+  std::vector<bool> isFollowing = runs->follow(isOpen, isUsed);
+  for (size_t d = 0; d < isOpen.size(); ++d) {
+    if (isFollowing[d]) {
+      isOpen[d] = false;
+      noteRuns(all, d, runs->numRuns(all.deps[d].dep));
+    }
+  }
+}
+
+/// Of what is kept, what follows from the rest, now by one chain and now by another. Not where
+/// clocks have decided all.
+void removeRunByRun(const Kernel &kernel, Extraction &extraction,
+                    const std::vector<bool> &mayFollow) {
+  const std::vector<bool> none(extraction.deps.size(), false);
+  std::vector<bool> isKept = none;
+  bool areDecided = true;
+  for (size_t dep = 0; dep < isKept.size(); ++dep) {
+    const DerivedDep &derived = extraction.deps[dep];
+    isKept[dep] = !derived.isImplied();
+    areDecided &= !isKept[dep] || (!mayFollow[dep] && derived.dep.form != DistanceForm::Element);
+  }
+  if (areDecided) {
+    return;
+  }
+  std::optional<RunByRun> runs = RunByRun::of(kernel, extraction, none);
+  size_t left = runs ? runs->numQuestions() : 0;
+  for (size_t dep : removalOrder(kernel, extraction, isKept)) {
+    if (left-- == 0) {
+      break;
+    }
+    std::vector<bool> isAsked = none;
+    isAsked[dep] = true;
+    isKept[dep] = false;
+    isKept[dep] = !runs->follow(isAsked, isKept)[dep];
+    if (!isKept[dep]) {
+      noteRuns(extraction, dep, runs->numRuns(extraction.deps[dep].dep));
     }
   }
 }
@@ -281,12 +336,18 @@ std::vector<bool> deps::markFollowing(const Kernel &kernel, Extraction &all,
       }
     }
   }
+  markRunByRun(kernel, all, isOpen);
   return isOpen;
 }
 
+void shortenAll(Extraction &extraction) {
+  std::ranges::for_each(extraction.deps, &DerivedDep::shorten);
+}
+
 void markImplied(const Kernel &kernel, Extraction &extraction) {
-  removeImplied(kernel, extraction);
+  std::vector<bool> mayFollow = removeImplied(kernel, extraction);
   Shortening(kernel, extraction).run();
+  removeRunByRun(kernel, extraction, mayFollow);
 }
 
 } // namespace tally

@@ -83,6 +83,11 @@ public:
         out += fmt::format("'{}' retires before '{}'", kernel.nameOf(step.earlier),
                            kernel.nameOf(step.later));
         break;
+      case DerivationStep::Kind::Runs:
+        out += fmt::format("other waits, which differ from run to run: all {} of '{}' were gone "
+                           "through",
+                           step.dep, kernel.nameOf(step.later));
+        break;
       }
     }
     return out;
@@ -108,6 +113,9 @@ public:
     if (dep.table.valid()) {
       const RunTable &table = extraction.tables[dep.table];
       object["element"] = {{"runs", table.runs}, {"each", table.each}};
+      if (table.over.valid()) {
+        object["element"]["over"] = kernel.nameOf(table.over);
+      }
     } else if (dep.form != DistanceForm::Vector) {
       object[toString(dep.form)] = dep.step;
     }

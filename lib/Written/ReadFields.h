@@ -164,6 +164,9 @@ inline void readTable(const JsonAt &at, DistanceData &data) {
   }
   if (std::optional<JsonAt> over = at.find("over")) {
     data.over = over->string();
+    if (over->isString() && data.over.empty()) {
+      over->error("expected the name of a loop");
+    }
   }
 }
 

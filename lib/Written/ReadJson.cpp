@@ -140,8 +140,8 @@ protected:
     std::optional<JsonAt> outer = current->find(spot.key.substr(0, dot));
     bool isInside = outer && dot != std::string_view::npos;
     std::optional<JsonAt> member = isInside ? outer->find(spot.key.substr(dot + 1)) : outer;
-    if (!member) {
-      return;
+    if (!member) { // it is left out, and that may be what is wrong
+      return isSound ? current->error(message) : void();
     }
     bool isList = member->isArray() || member->isObject();
     JsonAt at = isList ? (*member)[spot.index] : *member;

@@ -297,7 +297,7 @@ void KernelResolver::add(const DepData &data, Location place) {
   LoopId over = distance.over.empty() ? LoopId() : loops.find(distance.over);
   if (!distance.over.empty() && !over.valid()) {
     unknown(builder.peek(), "loop", "loops of this kernel", distance.over, builder.peek().loops,
-            at("distance"));
+            at("element.over"));
     return;
   }
   DepId id = isTable ? builder.depTable(producer, consumer, {distance.runs, distance.step, over},

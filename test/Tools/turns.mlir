@@ -28,6 +28,12 @@
 // RUN: tally compile %s --kernel=body --machine=teaching --sync=per-loop -o - 2>&1 | FileCheck %s --check-prefix=CODE --implicit-check-not=longer
 // CODE: role "rounds(B over A, 6 from
 
+// The list says over which loop, as JSON, too. Nothing gets longer if what is implied is kept.
+// RUN: tally deps %s --kernel=turns --machine=teaching --format=json | FileCheck %s --check-prefix=LIST
+// LIST: "over": "A"
+// RUN: tally deps %s --kernel=turns --machine=teaching --keep-implied | FileCheck %s --check-prefix=KEPT --implicit-check-not=conservative
+// KEPT: over 'A'
+
 // The same from its text, JSON and bytecode.
 // RUN: tally compile %s --kernel=turns --machine=teaching --sync=per-loop -o %t.mlir
 // RUN: FileCheck %s --check-prefix=TEXT < %t.mlir

@@ -61,7 +61,9 @@ struct DepsCommand {
       nowDoing("finding dependences");
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = session.machine().queueOverlap});
-      if (!common.keepImplied) {
+      if (common.keepImplied) {
+        shortenAll(extraction);
+      } else {
         nowDoing("removing dependences that others imply");
         markImplied(loaded.kernel, extraction);
       }

@@ -30,36 +30,17 @@ Verdict race(const WrittenKernel &written, const Kernel &kernel) {
   return compiled ? checkRaces(kernel, compiled->code, machine, bindings).verdict : Verdict::No;
 }
 
-/// What is loaded before a loop for one of its iterations is waited for in all of them.
-bool isAheadOfLoop(const Kernel &kernel, const DerivedDep &derived) {
-  LoopId before = kernel.instrs[derived.dep.producer].home;
-  LoopId within = kernel.instrs[derived.dep.consumer].home;
-  return derived.excess == Excess::Varies &&
-         kernel.loops[before].depth < kernel.loops[within].depth;
-}
-
-/// Each run of it is implied, but by other chains in the first row of the inner loop than in the
-/// rest: no single chain does for all.
-bool isImpliedPiecewise(const Kernel &kernel, const DerivedDep &derived) {
-  return kernel.text(kernel.name) == "matmul" &&
-         kernel.nameOf(derived.dep.producer) == "load_left" &&
-         kernel.nameOf(derived.dep.consumer) == "load_left";
-}
-
 TEST_P(NineKernelsTest, needFewerWaitsThanWritten) {
   Extractor extractor;
   for (KernelSize size : {KernelSize::Small, KernelSize::Paper}) {
     Kernel kernel = findKernel(GetParam())->write(size).kernel;
     Extraction extraction = extractor.extract(kernel, {.queueOverlap = true});
+    markImplied(kernel, extraction);
     for (const DerivedDep &derived : extraction.deps) {
       // What is gathered by an index may be anywhere.
-      EXPECT_TRUE(derived.excess == Excess::None || derived.excess == Excess::Anywhere ||
-                  isAheadOfLoop(kernel, derived));
+      EXPECT_TRUE(derived.isImplied() || derived.excess == Excess::None ||
+                  derived.excess == Excess::Anywhere);
     }
-    markImplied(kernel, extraction);
-    std::erase_if(extraction.deps, [&](const DerivedDep &derived) {
-      return isAheadOfLoop(kernel, derived) || isImpliedPiecewise(kernel, derived);
-    });
     EXPECT_LE(withDeps(kernel, extraction).deps.size(), kernel.deps.size());
   }
 }
@@ -72,8 +53,7 @@ TEST_P(NineKernelsTest, needEachWait) {
   Kernel kernel = withDeps(written.kernel, extraction);
   EXPECT_EQ(race(written, kernel), Verdict::Yes);
   for (DerivedDep &derived : extraction.deps) {
-    if (!derived.isImplied() && !isAheadOfLoop(kernel, derived) &&
-        !isImpliedPiecewise(kernel, derived)) {
+    if (!derived.isImplied()) {
       derived.numSteps = 1; // as if it were
       EXPECT_EQ(race(written, withDeps(written.kernel, extraction)), Verdict::No)
           << kernel.nameOf(derived.dep.producer) << " -> " << kernel.nameOf(derived.dep.consumer);

@@ -65,11 +65,12 @@ struct DerivationStep {
     Engine,   ///< the engine issued `earlier` before `later`
     Branches, ///< `later` waited as dependence `dep` says, or in the other branch `earlier` did
     Queue,    ///< `earlier` entered the queue before `later`, and so retired before it
+    Runs,     ///< all runs of `later`, as many as `dep` says, were gone through
   };
   Kind kind = Kind::Wait;
   uint32_t dep = 0; ///< into Extraction::deps
   InstrId later;
-  InstrId earlier;
+  InstrId earlier; ///< none where runs were gone through
 };
 
 /// No run of the consumer needs a dependence before this iteration of one of the loops around it
@@ -129,6 +130,15 @@ struct DerivedDep {
     later.form = DistanceForm::Element;
     later.step = table.valid() ? 0 : fromRun;
     return later;
+  }
+
+  /// Makes it so, if it waits too long.
+  void shorten() {
+    if (waitsTooLong()) {
+      dep = asNeeded();
+      excess = Excess::None;
+      from = NeededFrom();
+    }
   }
 };
 

@@ -27,6 +27,9 @@
 // within bounds. These are 32 to 1024 statements about instructions (fewer for more dependences), a
 // quarter of that many neighbours on an engine in each direction, and 64 links for each statement.
 //
+// Last, where trips are constant and runs are few, all runs are gone through (lib/Deps/RunByRun.h),
+// and nothing that is kept follows from the rest.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_DEPS_IMPLIED_H
@@ -38,6 +41,9 @@ namespace tally {
 
 /// Marks what is implied by the rest, and writes down why.
 void markImplied(const Kernel &kernel, Extraction &extraction);
+
+/// Keeps all of them, each no longer than it is needed.
+void shortenAll(Extraction &extraction);
 
 } // namespace tally
 
