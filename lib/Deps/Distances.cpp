@@ -87,14 +87,17 @@ public:
     return std::move(result);
   }
 
-  /// A question of its own.
-  TableAnswer table(const Distances &distances, size_t which) {
+  /// Whether a table can say more than one of the distances.
+  bool mayHaveTable(const Distances &distances, size_t which) const {
     const std::vector<int64_t> &distance = distances.list[which].components;
     bool isWhole = std::ranges::count(distance, wholeLevel) > (distance.back() == wholeLevel);
     bool isUnpaired = numLevels > nest.unpaired && carriedBefore(distance, nest.pairedFrom);
-    if (numLevels == 0 || nest.vague != Excess::None || isWhole || isUnpaired) {
-      return std::nullopt;
-    }
+    return numLevels != 0 && nest.vague == Excess::None && !isWhole && !isUnpaired;
+  }
+
+  /// A question of its own.
+  TableAnswer table(const Distances &distances, size_t which) {
+    const std::vector<int64_t> &distance = distances.list[which].components;
     const uint64_t most =
         std::min(nest.levels.back().consumer.max.value_or(mostRunsAsked), mostRunsAsked);
     NeededRuns needed;
@@ -305,11 +308,15 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
     for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
       ++numTables[i];
       context.startQuestion(forNest(forTables[i].operations, nest));
-      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
-        found->second = few->table();
+      Search search(context, nest);
+      if (!search.mayHaveTable(all, distance)) {
         break;
       }
-      found->second = Search(context, nest).table(all, distance);
+      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
+        found->second = few->table(all, distance);
+        break;
+      }
+      found->second = search.table(all, distance);
       if (!context.gaveUp()) {
         break;
       }
@@ -329,9 +336,14 @@ const Distances &DistanceFinder::find(const PairNest &nest) {
       ++numAsked[i];
       uint64_t operations = forNest(patiences[i].operations, nest);
       context.startQuestion(operations);
-      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
-        found->second = few->distances();
-        break;
+      // Most questions are easy for isl.
+      if (i == 1 || nest.levels.size() == 1) {
+        std::optional<FewRuns> few = FewRuns::of(context, nest);
+        std::optional<Distances> distances = few ? few->distances(maxDistances) : std::nullopt;
+        if (distances) {
+          found->second = *std::move(distances);
+          break;
+        }
       }
       Search search(context, nest);
       found->second = search.run();

@@ -11,6 +11,7 @@
 #include "tally/Deps/Extract.h"
 
 #include "Candidates.h"
+#include "FewRuns.h"
 #include "PairNest.h"
 #include "Shifted.h"
 
@@ -372,7 +373,7 @@ private:
     }
     for (uint32_t i : kept) {
       drafts[i].from = isTooLong(drafts[i]) ? from : NeededFrom();
-      drafts[i].fromRun = drafts[i].from.isLater() ? fromRunOf(group, i) : 0;
+      drafts[i].fromRun = isTooLong(drafts[i]) ? fromRunOf(group, i) : 0;
       if (isTooLong(drafts[i])) {
         takeTable(drafts[i], tableOf(group, kept, i));
       }
@@ -433,12 +434,13 @@ private:
   /// What stands for all distances of the two, where some would be too long: a table over a loop
   /// around both.
   std::optional<Draft> overLoop(std::span<const uint32_t> group, std::span<const uint32_t> kept) {
-    bool isAnyLong = std::ranges::any_of(kept, [&](uint32_t i) {
-      return isTooLong(drafts[i]) && !drafts[i].table.valid() && drafts[i].fromRun == 0;
-    });
+    auto isLong = [&](uint32_t i) {
+      bool isShorter = drafts[i].table.valid() || drafts[i].fromRun != 0;
+      return isUndecided(drafts[i]) || (isTooLong(drafts[i]) && !isShorter);
+    };
     std::vector<TilePair> pairs;
-    if (isAnyLong && isAllKnown(group)) {
-      pairs = pairsOf(group);
+    if (std::ranges::any_of(kept, isLong) && isAllKnown(group, isUndecided)) {
+      pairs = pairsOf(group, isUndecided);
     }
     if (pairs.empty() || pairs.size() > maxPairsTogether) {
       return std::nullopt;
@@ -446,38 +448,43 @@ private:
     const PairPlace &place = pairs[0].place;
     bool isOneLoop = place.producerHome == place.consumerHome;
     LoopId loop = isOneLoop ? kernel.loops[place.shared].parent : place.shared;
-    for (; loop != rootLoop && loop.valid(); loop = kernel.loops[loop].parent) {
-      if (std::optional<RunTable> table = tableOver(pairs, loop)) {
-        return atLeast(*std::move(table), drafts[kept[0]], pairs[0]);
+    for (bool areFew : {true, false}) { // first what can be answered soon
+      for (LoopId over = loop; over != rootLoop && over.valid(); over = kernel.loops[over].parent) {
+        std::optional<PairNest> nest = elementView(pairs, over);
+        if (!nest || FewRuns::areFew(*nest) != areFew) {
+          continue;
+        }
+        if (std::optional<RunTable> table = tableOver(*nest, over)) {
+          return atLeast(*std::move(table), drafts[kept[0]], pairs[0]);
+        }
       }
     }
     return std::nullopt;
   }
 
   /// If no iteration of the loop needs runs of the one before it.
-  std::optional<RunTable> tableOver(std::span<const TilePair> pairs, LoopId over) {
-    std::optional<PairNest> nest = elementView(pairs, over);
-    const Distances *found = nest ? &finder.find(*nest) : nullptr;
-    if (!found || found->list.size() != 1) {
+  std::optional<RunTable> tableOver(const PairNest &nest, LoopId over) {
+    const Distances &found = finder.find(nest);
+    if (found.list.size() != 1) {
       return std::nullopt;
     }
-    std::span<const int64_t> distance = found->list[0].components;
+    std::span<const int64_t> distance = found.list[0].components;
     bool isInside = std::ranges::all_of(distance.first(distance.size() - 1),
                                         [](int64_t on) { return on == 0; });
     if (!isInside || distance.back() == wholeLevel) {
       return std::nullopt;
     }
     auto fits = [&](const std::optional<RunTable> &table) {
-      return table && iterationsBack(*table, *nest) >= (nest->turn->isOrdered ? 0 : 1);
+      return table && iterationsBack(*table, nest) >= (nest.turn->isOrdered ? 0 : 1);
     };
     std::optional<RunTable> table;
-    if (found->excess == Excess::None) {
+    if (found.excess == Excess::None) {
       table = RunTable{{-distance.back()}, 1};
     }
     // In few runs, one distance may do that would soon lead to runs that are still to come.
-    bool mayVary = found->excess == Excess::None || found->excess == Excess::Varies;
+    bool mayVary = found.excess == Excess::None || found.excess == Excess::Varies;
     if (mayVary && !fits(table)) {
-      table = finder.tableOf(*nest, 0);
+      table = finder.tableOf(nest, 0);
     }
     if (!fits(table)) {
       return std::nullopt;
@@ -582,10 +589,20 @@ private:
     return isSame ? static_cast<uint32_t>(std::max<int64_t>(distance.step, 0)) : 0;
   }
 
-  bool isAllKnown(std::span<const uint32_t> group) const {
-    return std::ranges::all_of(group, [&](uint32_t i) {
-      return isTooLong(drafts[i]) || drafts[i].excess == Excess::None;
-    });
+  using Also = bool (*)(const Draft &);
+
+  static bool isNone(const Draft &) { return false; }
+
+  /// As one question, and perhaps not as another.
+  static bool isUndecided(const Draft &draft) { return draft.excess == Excess::Undecided; }
+
+  /// Or is one of those that may also be among them.
+  static bool isKnown(const Draft &draft, Also isAlso) {
+    return isTooLong(draft) || draft.excess == Excess::None || isAlso(draft);
+  }
+
+  bool isAllKnown(std::span<const uint32_t> group, Also isAlso = isNone) const {
+    return std::ranges::all_of(group, [&](uint32_t i) { return isKnown(drafts[i], isAlso); });
   }
 
   /// A sum is started by one access and added to by another: a wait for it is exact, but for
@@ -605,12 +622,12 @@ private:
   }
 
   /// All of which all is known.
-  std::vector<TilePair> pairsOf(std::span<const uint32_t> group) {
+  std::vector<TilePair> pairsOf(std::span<const uint32_t> group, Also isAlso = isNone) {
     std::vector<TilePair> pairs;
     for (uint32_t i : group) {
       const Draft &draft = drafts[i];
       bool isNew = i == group[0] || !samePair(draft, drafts[i - 1]);
-      if (isNew && (isTooLong(draft) || draft.excess == Excess::None)) {
+      if (isNew && isKnown(draft, isAlso)) {
         pairs.push_back(tilePair(draft.ends));
       }
     }

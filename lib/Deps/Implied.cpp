@@ -76,79 +76,39 @@ void noteRuns(Extraction &extraction, size_t dep, uint32_t numRuns) {
 
 /// A wait that is needed from a later run on, or by a table, is first taken as if it were needed at
 /// once, and for all up to the shortest distance: it then asks for no more than others say, and
-/// follows from them more often. If it is kept, it is made as short as it may be. Where something
-/// then does not follow any more, what only begins later stays as it is, since that costs little,
-/// unless all trips are constant: no wait is too long then. Otherwise the other is kept as well.
+/// follows from them more often. If it is kept, it is made as short as it may be. What then does
+/// not follow any more is kept as well.
 class Shortening {
 public:
   Shortening(const Kernel &kernel, Extraction &extraction)
       : kernel(kernel), extraction(extraction) {
-    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
-      const DerivedDep &derived = extraction.deps[dep];
+    for (const DerivedDep &derived : extraction.deps) {
       wasImplied.push_back(derived.isImplied());
-      isShort.push_back(!derived.isImplied() && derived.waitsTooLong());
     }
   }
 
   void run() {
-    if (std::ranges::find(isShort, true) == isShort.end()) {
-      return;
-    }
-    for (bool again = true; again;) {
-      Before before = shortenAll();
-      std::vector<bool> open = findOpen(before);
-      again = std::ranges::find(open, true) != open.end() && takeBack(open, before);
-      if (again) {
-        restore(before);
-      } else {
-        keepSome(std::move(open));
+    bool anyShorter = false;
+    for (DerivedDep &derived : extraction.deps) {
+      if (!derived.isImplied() && derived.waitsTooLong()) {
+        derived.shorten();
+        anyShorter = true;
       }
+    }
+    if (anyShorter) {
+      keepSome(findOpen());
     }
   }
 
 private:
-  bool hasConstantTrips() const {
-    for (LoopId id : kernel.loops.ids()) {
-      const Loop &loop = kernel.loops[id];
-      bool isConstant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-      if (id != rootLoop && !isConstant) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// What a trial changes.
-  struct Before {
-    std::vector<std::pair<uint32_t, uint32_t>> steps; ///< first and number, of each dependence
-    std::vector<std::pair<size_t, DerivedDep>> longer;
-    size_t numSteps = 0;
-  };
-
-  Before shortenAll() {
-    Before before;
-    before.numSteps = extraction.steps.size();
-    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
-      DerivedDep &derived = extraction.deps[dep];
-      before.steps.emplace_back(derived.firstStep, derived.numSteps);
-      if (isShort[dep]) {
-        before.longer.emplace_back(dep, derived);
-        derived.shorten();
-      }
-    }
-    return before;
-  }
-
   /// What does not follow from the shorter ones. What does not as if it were needed at once may
   /// still as it is needed.
-  std::vector<bool> findOpen(Before &before) {
+  std::vector<bool> findOpen() {
     std::vector<bool> open = followAgain();
     bool anyShorter = false;
     for (size_t dep = 0; dep < open.size(); ++dep) {
-      DerivedDep &derived = extraction.deps[dep];
-      if (open[dep] && derived.waitsTooLong()) {
-        before.longer.emplace_back(dep, derived);
-        derived.shorten();
+      if (open[dep] && extraction.deps[dep].waitsTooLong()) {
+        extraction.deps[dep].shorten();
         anyShorter = true;
       }
     }
@@ -162,68 +122,22 @@ private:
     return markFollowing(kernel, extraction, wasImplied);
   }
 
-  void restore(const Before &before) {
-    for (const auto &[dep, derived] : before.longer) {
-      extraction.deps[dep] = derived;
-    }
-    for (size_t dep = 0; dep < extraction.deps.size(); ++dep) {
-      std::tie(extraction.deps[dep].firstStep, extraction.deps[dep].numSteps) = before.steps[dep];
-    }
-    extraction.steps.resize(before.numSteps);
-  }
-
-  /// Of those that only begin later, the ones from which these are known to have followed; if none
-  /// is known, all. False if there are none.
-  bool takeBack(const std::vector<bool> &open, const Before &before) {
-    if (hasConstantTrips()) {
-      return false;
-    }
-    std::vector<bool> isToBlame(isShort.size(), false);
-    for (size_t dep = 0; dep < open.size(); ++dep) {
-      auto [first, number] = before.steps[dep];
-      for (uint32_t i = 0; open[dep] && i < number; ++i) {
-        const DerivationStep &step = extraction.steps[first + i];
-        if (step.kind == DerivationStep::Kind::Wait) {
-          isToBlame[step.dep] = true;
-        }
-      }
-    }
-    auto takeBackIf = [&](auto isIt) {
-      bool any = false;
-      for (size_t dep = 0; dep < isShort.size(); ++dep) {
-        bool isIn = isShort[dep] && extraction.deps[dep].fromRun != 0 && isIt(dep);
-        isShort[dep] = isShort[dep] && !isIn;
-        any |= isIn;
-      }
-      return any;
-    };
-    return takeBackIf([&](size_t dep) { return isToBlame[dep]; }) ||
-           takeBackIf([](size_t) { return true; });
-  }
-
   /// Of those that do not follow any more, others follow from the first that is kept. Past a few,
   /// they are all kept.
   void keepSome(std::vector<bool> open) {
     constexpr int most = 16;
     for (int kept = 0; std::ranges::find(open, true) != open.end(); ++kept) {
       if (kept == most) {
-        for (size_t dep = 0; dep < open.size(); ++dep) {
-          keep(dep, open[dep]);
-        }
         return;
       }
-      size_t first = static_cast<size_t>(std::ranges::find(open, true) - open.begin());
-      keep(first, true);
+      wasImplied[std::ranges::find(open, true) - open.begin()] = false;
       open = followAgain();
     }
   }
 
-  void keep(size_t dep, bool isOpen) { wasImplied[dep] = wasImplied[dep] && !isOpen; }
-
   const Kernel &kernel;
   Extraction &extraction;
   std::vector<bool> wasImplied;
-  std::vector<bool> isShort; ///< is made as short as it may be
 };
 
 /// By clocks, shifts and chains. Which of the others may still follow.
@@ -253,8 +167,9 @@ std::vector<bool> removeImplied(const Kernel &kernel, Extraction &extraction) {
   return mayFollow;
 }
 
-/// Of those that are open, in all their runs.
-void markRunByRun(const Kernel &kernel, Extraction &all, std::vector<bool> &isOpen) {
+/// Of those that are asked about and open, in all their runs. What was shown before follows, too.
+void markRunByRun(const Kernel &kernel, Extraction &all, std::vector<bool> isAsked,
+                  std::vector<bool> &isOpen) {
   bool areAny = std::ranges::find(isOpen, true) != isOpen.end();
   std::optional<RunByRun> runs;
   if (areAny) {
@@ -263,12 +178,12 @@ void markRunByRun(const Kernel &kernel, Extraction &all, std::vector<bool> &isOp
   if (!runs) {
     return;
   }
-  std::vector<bool> isUsed = isOpen;
-  isUsed.flip();
-  std::vector<bool> isFollowing = runs->follow(isOpen, isUsed);
+  isAsked.flip();
+  std::vector<bool> isFollowing = runs->follow(isOpen, /*isUsed=*/isAsked);
   for (size_t d = 0; d < isOpen.size(); ++d) {
     if (isFollowing[d]) {
       isOpen[d] = false;
+      all.deps[d].shorten(); // it was asked about so
       noteRuns(all, d, runs->numRuns(all.deps[d].dep));
     }
   }
@@ -336,7 +251,7 @@ std::vector<bool> deps::markFollowing(const Kernel &kernel, Extraction &all,
       }
     }
   }
-  markRunByRun(kernel, all, isOpen);
+  markRunByRun(kernel, all, isAsked, isOpen);
   return isOpen;
 }
 

@@ -141,6 +141,7 @@ struct IslPoints::Reader {
     Part part;
     const int numCoordinates = isl_basic_set_dim(set, isl_dim_set);
     const int numQuotients = isl_basic_set_dim(set, isl_dim_div);
+    isRead &= numCoordinates >= 0 && numQuotients >= 0;
     for (int i = 0; i < numQuotients; ++i) {
       part.quotients.push_back(quotient(isl_basic_set_get_div(set, i), numCoordinates, i));
     }
@@ -181,6 +182,7 @@ private:
 
   std::vector<Sum> sums(isl_mat *matrix) {
     std::vector<Sum> all;
+    isRead &= matrix != nullptr;
     for (int row = 0; row < isl_mat_rows(matrix); ++row) {
       Sum &sum = all.emplace_back();
       for (int column = 0; column < isl_mat_cols(matrix); ++column) {
