@@ -34,7 +34,7 @@ be longer: the tutorials, which are one walk each, and lists to look things up i
 no longer than 200 lines.
 
 Prints each case that fails, then 'N passed, N failed'. With --write, an expected line that differs from the printed one
-only in its numbers is first put right in its document.
+only in its numbers is first put right in its document, and so is a picture (`cmp new.svg shown.svg`).
 """
 
 import argparse
@@ -210,8 +210,9 @@ def run(case, folder, programs, write=False):
     if expects_nothing(case):
         return "any output would do: show a line that matters next to '...', or no line"
     environment = dict(os.environ, TMP=str(folder), PATH=f"{programs}:{os.environ['PATH']}")
+    command = re.sub(r"^cmp (?=\S+\.svg \S+\.svg$)", "cp ", case.command) if write else case.command
     try:
-        done = subprocess.run(["bash", "-c", case.command], cwd=folder, env=environment, text=True,
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, errors="replace", timeout=TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:

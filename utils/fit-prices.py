@@ -138,16 +138,25 @@ def determined(model, prices):
         yield ends
 
 
-def provenance(error):
-    """Where a price comes from: to what it was fitted, and how well that went."""
+FOLLOWS = {"ctl.loop_begin": "ctl.alu", "ctl.branch": "ctl.loop_end and ctl.alu"}
+
+
+def provenance(name, error, ends):
+    """Where a price comes from: to what it was fitted, how well that went, and how much the ratios tell about it."""
+    if name in FOLLOWS:
+        return f"follows from {FOLLOWS[name]}, as utils/fit-prices.py has fitted them"
     rows = "; ".join(f"{kernel} {' '.join(f'{ratio:.2f}' for ratio in ratios)}" for kernel, ratios in RATIOS.items())
-    return f"fitted by utils/fit-prices.py to nine published ratios and nothing else ({rows}), with a mean error of {error}"
+    return (
+        f"fitted by utils/fit-prices.py to nine published ratios and nothing else ({rows}), with a mean error of {error}; "
+        f"{ends[name][0]} or {ends[name][1]} with it at either end of its range"
+    )
 
 
-def write(model, prices):
+def write(model, prices, ends):
     text = MACHINE.read_text(encoding="utf-8")
-    source = provenance(percent_of(model.cost(prices)))
+    error = percent_of(model.cost(prices))
     for name, value in model.settings(prices):
+        source = provenance(name, error, ends)
         head, entry, tail = re.split(rf'("{re.escape(name)}": \{{.*?\n    \}})', text, maxsplit=1, flags=re.DOTALL)
         entry = re.sub(r'"value": [^,]*', f'"value": {round(value):d}', entry)
         entry = re.sub(r'"source": "[^"]*"', f'"source": "{source}"', entry)
@@ -165,14 +174,15 @@ def main():
     prices = best_of_starts(model)
     print(f"mean error of the nine ratios: {percent_of(model.cost(prices))}\n")
     print(f"{'price':<14}{'ns':>8}{'range':>14}   mean error with the price at either end of its range")
-    for name, price, low, high, ends in zip(FITTED, prices, model.low, model.high, determined(model, prices)):
-        print(f"{name:<14}{price:>8.1f}{f'{low:g} to {high:g}':>14}   {ends[0]} and {ends[1]}")
+    ends = dict(zip(FITTED, determined(model, prices)))
+    for name, price, low, high in zip(FITTED, prices, model.low, model.high):
+        print(f"{name:<14}{price:>8.1f}{f'{low:g} to {high:g}':>14}   {ends[name][0]} and {ends[name][1]}")
     print(f"\n{'kernel':<20}{'':<12}{'published':>10}{'model':>8}{'error':>8}")
     rows = ((kernel, one, ratio) for kernel, known in RATIOS.items() for one, ratio in zip(COLUMNS, known))
     for (kernel, one, ratio), got in zip(rows, model.ratios(prices)):
         print(f"{kernel:<20}{one:<12}{ratio:>10.2f}{got:>8.3f}{100 * (got / ratio - 1):>7.0f}%")
     if arguments.write:
-        write(model, prices)
+        write(model, prices, ends)
 
 
 if __name__ == "__main__":

@@ -314,9 +314,14 @@ Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, Run
              uint64_t longest)
     : kernel(kernel), code(code), machine(machine), given(std::move(given)),
       turnAt(code.engines.size()) {
-  Bounds bounds(kernel, code, machine);
   for (EngineId engine : kernel.engines.ids()) {
     turnAt[engine].assign(code.engines[engine].ops.size(), noTurn);
+  }
+  if (this->given.bindings.isComplete()) {
+    return; // there are no other runs that could differ
+  }
+  Bounds bounds(kernel, code, machine);
+  for (EngineId engine : kernel.engines.ids()) {
     addNumbers(bounds, engine);
     if (!code.isCompiled) {
       addLimits(bounds, engine);

@@ -244,7 +244,12 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
   std::optional<Compiled> compiled = attempt(kernel, request, machine, found);
   if (!compiled && request.strategy == Strategy::Auto) {
     Diagnostics others;
-    compiled = Fallback(kernel, request, machine).run(found.reason(), others);
+    std::string reason = found.reason();
+    if (found.numErrors() > 1) {
+      reason += fmt::format("; and {} more like this, all of which strategy 'per-loop' names",
+                            found.numErrors() - 1);
+    }
+    compiled = Fallback(kernel, request, machine).run(reason, others);
     if (compiled) {
       found = std::move(others);
     }

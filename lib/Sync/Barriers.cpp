@@ -7,9 +7,10 @@
 // Two forms, by which engines take part:
 //
 //   all    Every engine, at each entry and back edge, and around each `if`. What lies
-//          between two barriers is one block; one semaphore per queue serves the kernel.
-//          A loop of one engine that carries no dependence, and in which nothing is counted,
-//          has no back-edge barrier; it has one at its exit if a dependence leaves it.
+//          between two barriers is one stretch; one semaphore per queue serves the kernel.
+//          An inner loop of one engine with constant trips that orders nothing itself is
+//          part of a stretch, as if it were written out. If its trips are not constant, it has
+//          no back-edge barrier, and one at its exit if a dependence leaves it.
 //
 //   work   Only where something asks for it, and only the engines that it concerns.
 //          Back edge of loop l: the ends of each dependence that l carries, and the engines
@@ -24,7 +25,7 @@
 //                                          its last back edge, if the two ends meet there
 //   distance 0, consumer in a loop of S    entry of that loop
 //   distance 0, both in S, or the          a static wait for the K-th retirement since the
-//   consumer in an `if` of S               last reset of S's semaphore
+//   consumer in an `if` of S               last reset of S's semaphore ("all": both in a stretch)
 //
 // A dependence that is counted apart (Divergence.h) is refused.
 //
@@ -38,7 +39,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <map>
 
 namespace tally {
 
@@ -54,6 +57,7 @@ public:
 
   void run() {
     findWork();
+    findStretches();
     entry.assign(kernel.loops.size(), 0);
     back.assign(kernel.loops.size(), 0);
     exit.assign(kernel.loops.size(), 0);
@@ -67,6 +71,9 @@ public:
           return mayMix(kernel.queues[kernel.instrs[instr].queue]) ? Sharing::None : sharing;
         },
         [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
+    if (all) {
+      countStretches();
+    }
     if (!groupsFit(kernel, plan, diagnostics)) {
       return;
     }
@@ -96,6 +103,132 @@ private:
     }
   }
 
+  //===--- Stretches ------------------------------------------------------===//
+
+  /// What lies between two barriers, in the paper's form. Each inner loop counts as written out.
+  void findStretches() {
+    isWrittenOut.assign(kernel.loops.size(), false);
+    stretchOf.assign(kernel.instrs.size(), 0);
+    if (!all) {
+      return;
+    }
+    findWrittenOut();
+    uint32_t stretch = 0;
+    for (LoopId body : kernel.loops.ids()) {
+      if (isWrittenOut[body]) {
+        continue; // with what is around it
+      }
+      ++stretch;
+      for (StmtId s : kernel.loops[body].body) {
+        const Stmt &stmt = kernel.stmts[s];
+        bool isBlock = stmt.kind == Stmt::Kind::Block;
+        stretch += isBlock || isWrittenOut[stmt.loop] ? 0 : 1;
+        forInstrs(stmt, [&](InstrId instr) { stretchOf[instr] = stretch; });
+      }
+    }
+  }
+
+  /// Of a block, or a loop that is written out.
+  template <typename Visit> void forInstrs(const Stmt &stmt, Visit visit) const {
+    if (stmt.kind == Stmt::Kind::Block) {
+      for (InstrId instr : stmt.instrs) {
+        visit(instr);
+      }
+    } else if (isWrittenOut[stmt.loop]) {
+      for (StmtId inner : kernel.loops[stmt.loop].body) {
+        forInstrs(kernel.stmts[inner], visit);
+      }
+    }
+  }
+
+  void findWrittenOut() {
+    for (LoopId l : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[l];
+      bool isInner = true;
+      for (StmtId s : loop.body) {
+        isInner &= kernel.stmts[s].kind == Stmt::Kind::Block;
+      }
+      isWrittenOut[l] = l != rootLoop && loop.kind == LoopKind::Loop && isInner &&
+                        std::has_single_bit(work[l]) && loop.trip.kind == Trip::Kind::Constant &&
+                        loop.trip.constant > 0;
+    }
+    for (const Dep &dep : kernel.deps) {
+      DepPlace place = placeOf(kernel, dep);
+      LoopId carrier = place.offset > 0 ? place.carrier : kernel.realLoop(place.shared);
+      isWrittenOut[carrier] = false; // it orders runs of its own
+    }
+    leaveOutLarge();
+  }
+
+  /// What a counter could not hold.
+  void leaveOutLarge() {
+    IdVector<LoopId, std::map<QueueId, uint64_t>> signals(kernel.loops.size());
+    std::vector<LoopId> large;
+    for (InstrId i : kernel.instrs.ids()) {
+      const Instr &instr = kernel.instrs[i];
+      const Loop &home = kernel.loops[instr.home];
+      uint64_t runs = isWrittenOut[instr.home] ? home.trip.constant : 1;
+      uint64_t &sum = signals[outsideOf(instr.home)][instr.queue];
+      sum += runs * kernel.queues[instr.queue].weight;
+      if (sum >= plan.decisions.counterLimit) {
+        large.push_back(outsideOf(instr.home));
+      }
+    }
+    for (LoopId l : kernel.loops.ids()) {
+      bool isIn = std::ranges::find(large, kernel.loops[l].parent) != large.end();
+      isWrittenOut[l] = isWrittenOut[l] && !isIn;
+    }
+  }
+
+  /// The body in which a body stands as if written out; else itself.
+  LoopId outsideOf(LoopId body) const {
+    return isWrittenOut[body] ? kernel.loops[body].parent : body;
+  }
+
+  /// Places count from 1 in each stretch; those in an inner loop are of its last iteration.
+  void countStretches() {
+    std::vector<uint64_t> before(kernel.queues.size(), 0);
+    uint32_t stretch = 0;
+    forStretches([&](const Stmt &stmt, uint64_t trips) {
+      std::vector<uint64_t> here(kernel.queues.size(), 0);
+      forCounted(stmt, [&](InstrId instr, size_t queue) {
+        if (stretchOf[instr] != stretch) {
+          stretch = stretchOf[instr];
+          std::ranges::fill(before, 0);
+        }
+        plan.placeOf[instr] = static_cast<uint32_t>(before[queue] + ++here[queue]);
+      });
+      forCounted(stmt, [&](InstrId instr, size_t queue) {
+        plan.placeOf[instr] += static_cast<uint32_t>((trips - 1) * here[queue]);
+      });
+      for (size_t queue = 0; queue < here.size(); ++queue) {
+        before[queue] += trips * here[queue];
+      }
+    });
+  }
+
+  /// Of statements that hold instructions, with how often these run there.
+  template <typename Visit> void forStretches(Visit visit) const {
+    for (LoopId body : kernel.loops.ids()) {
+      for (StmtId s : kernel.loops[body].body) {
+        const Stmt &stmt = kernel.stmts[s];
+        if (stmt.kind != Stmt::Kind::Block && isWrittenOut[stmt.loop]) {
+          visit(stmt, kernel.loops[stmt.loop].trip.constant);
+        } else if (stmt.kind == Stmt::Kind::Block && !isWrittenOut[body]) {
+          visit(stmt, 1);
+        }
+      }
+    }
+  }
+
+  template <typename Visit> void forCounted(const Stmt &stmt, Visit visit) const {
+    forInstrs(stmt, [&](InstrId instr) {
+      if (plan.groupOf[instr].valid()) {
+        visit(instr, kernel.instrs[instr].queue.value);
+      }
+    });
+  }
+
   //===--- Where each dependence is honoured ------------------------------===//
 
   static bool isCarried(const Dep &dep, const DepPlace &place) {
@@ -116,17 +249,18 @@ private:
       back[place.offset > 0 ? place.carrier : kernel.realLoop(place.shared)] |= ends;
       return;
     }
-    if (!place.producerInShared()) {
-      exit[borderOf(place.shared, place.producerHome)] |= ends;
+    LoopId shared = outsideOf(place.shared);
+    if (outsideOf(place.producerHome) != shared) {
+      exit[borderOf(shared, place.producerHome)] |= ends;
       return;
     }
-    LoopId nested = kernel.childTowards(place.shared, place.consumerHome);
+    LoopId nested = kernel.childTowards(shared, outsideOf(place.consumerHome));
     if (nested.valid() && (all || !kernel.loops[nested].isBranch())) {
-      entry[borderOf(place.shared, place.consumerHome)] |= ends;
+      entry[borderOf(shared, place.consumerHome)] |= ends;
       return;
     }
-    if (all && place.order != Order::SameBlock) {
-      return; // a nested statement with its barriers stands between the two blocks
+    if (stretchOf[dep.producer] != stretchOf[dep.consumer]) {
+      return; // a nested statement with its barriers stands between the two
     }
     wait.waitClass = WaitClass::Static;
     wait.exact = true;
@@ -157,16 +291,18 @@ private:
   void meetToReset() {
     for (InstrId i : kernel.instrs.ids()) {
       if (plan.groupOf[i].valid()) {
-        back[kernel.realLoop(kernel.instrs[i].home)] |= bit(kernel.engineOf(i));
+        back[resetOf(i)] |= bit(kernel.engineOf(i));
       }
     }
     for (DepId dep : kernel.deps.ids()) {
       if (plan.waits[dep].group.valid()) {
-        InstrId producer = kernel.deps[dep].producer;
-        back[kernel.realLoop(kernel.instrs[producer].home)] |=
-            bit(kernel.engineOf(kernel.deps[dep].consumer));
+        back[resetOf(kernel.deps[dep].producer)] |= bit(kernel.engineOf(kernel.deps[dep].consumer));
       }
     }
+  }
+
+  LoopId resetOf(InstrId instr) const {
+    return kernel.realLoop(outsideOf(kernel.instrs[instr].home));
   }
 
   /// Whether the paper's form leaves the back edge alone.
@@ -175,7 +311,7 @@ private:
   void placeBarriers() {
     plan.barriers.assign(kernel.loops.size(), LoopBarriers());
     for (LoopId l : kernel.loops.ids()) {
-      if (l == rootLoop || kernel.loops[l].kind == LoopKind::Else) {
+      if (l == rootLoop || kernel.loops[l].kind == LoopKind::Else || isWrittenOut[l]) {
         continue;
       }
       LoopBarriers &barriers = plan.barriers[l];
@@ -203,6 +339,8 @@ private:
   Diagnostics &diagnostics;
   const Divergence divergence;
   const bool all;
+  IdVector<LoopId, bool> isWrittenOut; ///< is part of a stretch of the body around it
+  IdVector<InstrId, uint32_t> stretchOf;
   IdVector<LoopId, EngineBits>
       work; ///< engines with instructions in the loop, nested ones included
   IdVector<LoopId, EngineBits> entry; ///< ends of dependences that cross the entry ...

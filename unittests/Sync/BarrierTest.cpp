@@ -131,6 +131,65 @@ TEST(BarrierTest, allMeansEveryEngine) {
   EXPECT_EQ(apart.barriers[nest.b].exit, Engines());
 }
 
+/// A { x@e0; B of 4 trips { P@e1; Q@e1 }; R@e1; C@e2 }: B is as if it were written out.
+struct Inner {
+  LoopId a, b;
+  std::vector<DepId> deps;
+  Kernel kernel;
+
+  explicit Inner(uint64_t trips, bool carries = false) {
+    KernelBuilder builder("inner");
+    for (const char *name : {"e0", "e1", "e2"}) {
+      builder.engine(name);
+    }
+    a = builder.beginLoop("A", builder.value("n"));
+    InstrId x = builder.instr("x", builder.queueOf(e0));
+    b = builder.beginLoop("B", KernelBuilder::constant(trips));
+    InstrId p = builder.instr("P", builder.queueOf(e1));
+    InstrId q = builder.instr("Q", builder.queueOf(e1));
+    builder.endLoop();
+    InstrId r = builder.instr("R", builder.queueOf(e1));
+    InstrId c = builder.instr("C", builder.queueOf(e2));
+    builder.endLoop();
+    deps = {builder.dep(x, p), builder.dep(p, c), builder.dep(q, c), builder.dep(r, c)};
+    if (carries) {
+      builder.dep(p, q, {{b, 1}});
+    }
+    kernel = builder.finish();
+  }
+
+  /// 0 where it is left to a barrier.
+  uint32_t threshold(const SyncPlan &plan, size_t dep) const {
+    const Wait &wait = plan.waits[deps[dep]];
+    return wait.waitClass == WaitClass::Static ? plan.exprs[wait.threshold].a : 0;
+  }
+};
+
+TEST(BarrierTest, aLoopOfOneEngineHasNoBarrierCode) {
+  Inner inner(4);
+  Diagnostics diagnostics;
+  SyncPlan plan = planBarrier(inner.kernel, Participants::All, diagnostics);
+  const LoopBarriers &barriers = plan.barriers[inner.b];
+  EXPECT_TRUE(barriers.entry.empty() && barriers.back.empty() && barriers.exit.empty());
+  EXPECT_EQ(plan.barriers[inner.a].back, (Engines{e0, e1, e2}));
+  EXPECT_EQ(inner.threshold(plan, 0), 1u);
+  EXPECT_EQ(inner.threshold(plan, 1), 7u); // P and Q in turn, four times
+  EXPECT_EQ(inner.threshold(plan, 2), 8u);
+  EXPECT_EQ(inner.threshold(plan, 3), 9u);
+}
+
+/// Not if it orders its own runs, never runs, or would count more than a counter holds.
+TEST(BarrierTest, otherInnerLoopsHaveBarriers) {
+  Diagnostics diagnostics;
+  for (const Inner &inner : {Inner(4, true), Inner(0), Inner(maxCount)}) {
+    SyncPlan plan = planBarrier(inner.kernel, Participants::All, diagnostics);
+    EXPECT_EQ(plan.barriers[inner.b].entry, (Engines{e0, e1, e2}));
+    EXPECT_EQ(inner.threshold(plan, 1), 0u);
+    EXPECT_EQ(inner.threshold(plan, 3), 1u);
+  }
+  EXPECT_TRUE(diagnostics.all().empty());
+}
+
 /// A loop that may run differently often on different engines: two engines cannot meet in it. One
 /// of them alone may, and needs not even that.
 TEST(BarrierTest, divergentLoopIsRefusedWhereTwoMeetInIt) {
