@@ -12,6 +12,9 @@
 // DEPS-NEXT: 'p' -> 'c' element [0, 1, 2, 3, 5, 5, 7, 7] each 7 over 'Z' raw exact
 // DEPS: kernel 'served'
 // DEPS: 'p' -> 'c' element 2 waw exact
+// RUN: sed 's/"A" trips 4/"A" trips "n"/' %s | tally deps - --kernel=served --machine=teaching | FileCheck %s --check-prefix=SERVED
+// SERVED: 'p' -> 'c' element 2 waw exact
+// SERVED-NEXT: 'c' -> 'c' at 'A' = 1 waw exact
 
 // Right and exact, in all orders.
 // RUN: tally check %s --sync=per-loop --explore --race --machine=teaching --trips n=3 | FileCheck %s --check-prefix=RIGHT
