@@ -138,6 +138,12 @@ void NeverDone::conclude(const std::vector<std::string> &unpassed) {
   if (given.isOneRun) {
     findUntouched();
   }
+  if (given.bindings.isComplete()) { // what does not meet in the only run that there is never does
+    std::erase_if(open, [this](const Apart &pair) {
+      return isTouched(pair.first) && isTouched(pair.second);
+    });
+    leavesOut = false;
+  }
   noteUntouched();
   std::ranges::for_each(open, [this](const Apart &pair) { noteApart(pair); });
   isDoubtful = !open.empty() || leavesOut;
@@ -189,7 +195,6 @@ void NeverDone::noteUntouched() {
 
 /// If both did what they do, but not to the same.
 void NeverDone::noteApart(const Apart &pair) {
-  auto isTouched = [&](Party party) { return party.access.valid() && touched[party.access]; };
   if (!isTouched(pair.first) || !isTouched(pair.second)) {
     return;
   }

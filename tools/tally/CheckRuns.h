@@ -69,6 +69,9 @@ public:
 private:
   void findUntouched();
   void noteUntouched();
+
+  bool isTouched(Party party) const { return party.access.valid() && touched[party.access]; }
+
   void noteApart(const Apart &pair);
   void noteUnowed();
   void note(const char *kind, Json what, std::string text, const std::string &needs = "");
