@@ -27,7 +27,7 @@ import time
 
 import documents
 from choices import choose
-from draw import draw_branched, draw_kernel, draw_machine, draw_pair, draw_sums
+from draw import draw_branched, draw_nests, draw_kernel, draw_machine, draw_pair, draw_sums
 from judge import Finding, judge, read_code
 
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "auto", "barrier", "unrolled")
@@ -36,6 +36,7 @@ SECONDS = 60  # for one compilation
 INEXACT = "longer than it has to"  # said of each wait that is
 SHRINKING_STEPS = 150
 PAIR = 8  # the last digit of seeds whose kernel is a pair in a nest
+SIDE_BY_SIDE = (7, 21, 27, 39)  # and of those with nests side by side
 BRANCHED = (5, 15, 25, 45)  # the rest by 50 of those whose consumers stand in a tree of branches
 
 
@@ -137,6 +138,8 @@ def draw_case(seed):
         kernel, more = draw_pair(source, f"seed{seed}")
     elif seed % 50 in BRANCHED:
         kernel, more = draw_branched(source, f"seed{seed}")
+    elif seed % 50 in SIDE_BY_SIDE:
+        kernel, more = draw_nests(source, f"seed{seed}")
     else:
         kernel, more = draw_kernel(source, f"seed{seed}", few_bits)
     return kernel, machine, features | more | draw_sums(source, machine, kernel)

@@ -5,6 +5,8 @@ features that they have are collected by name, so that a campaign can count whic
 drawn follows the rules of docs/guide/Language.md as far as that is easy; tally may refuse the rest.
 """
 
+import math
+
 SYNC = ("per-instruction", "per-loop", "per-engine", "barrier")
 WEIGHTS = (1, 1, 1, 2, 3, 16)
 RINGS = (1, 2, 2, 3, 4)
@@ -293,6 +295,14 @@ class DependenceDrawer:
         return made
 
 
+def is_in_order(table, producers, consumers, back):
+    """Whether no run of a consumer needs a later iteration of the body around both than allowed, so many runs being in each."""
+    period, each = len(table["runs"]), table["each"]
+    needed = [run // period * each + table["runs"][run % period] for run in range(2 * period * consumers)]
+    keeps_up = each * consumers <= period * producers
+    return keeps_up and all(run // consumers - need // producers >= back for run, need in enumerate(needed))
+
+
 def is_numbered(path):
     """Whether the iterations of loops in one another, of which all but the outermost have constant trips, number runs."""
     inner = [statement.get("trips") for _, statement in path[1:]]
@@ -508,6 +518,68 @@ def draw_branched(random, name):
               "dependences": [{"producer": "load", "consumer": name, "distance": {"B": 1}} for name in consumers]}
     features = {"branched", "written", "branch", "loop", "nested", "distance"} | ({"weights"} if weight > 1 else set())
     return kernel, features
+
+
+def draw_nests(random, name):
+    """Two or three nests of constant trips side by side, in loops around them: dependences lead from run to run, by numbers or by
+    tables, also over a loop around; or they follow from a ring that each nest goes through in its own way.
+    """
+    outer = [{"loop": "A", "trips": random.choice((2, 3, 4, {"value": "n", "max": 4}))}]
+    if random.random() < 0.4:
+        outer.append({"loop": "B", "trips": random.randrange(1, 4)})
+    features = {"side by side", "loop", "nested", "constant trips"}
+    ring, nests, numbers = random.randrange(2, 6), [], []
+    by_accesses = random.random() < 0.5
+    for number in range(random.choice((2, 2, 3))):
+        loops = [{"loop": f"N{number}{level}", "trips": random.randrange(1, 5)} for level in range(random.choice((1, 1, 2)))]
+        instruction = {"instr": f"i{number}", "queue": random.choice(("dma", "act"))}
+        if by_accesses:
+            names = [loop["loop"] for loop in outer + loops]
+            terms = [f"{random.randrange(1, 3)}*{loop}" for loop in names if random.random() < 0.6]
+            terms.append(f"total({names[-1]})" if random.random() < 0.3 else str(random.randrange(ring)))
+            instruction[random.choice(("reads", "writes", "writes"))] = [f"X[({' + '.join(terms)}) mod {ring}]"]
+        numbers.append(math.prod(loop["trips"] for loop in loops))
+        nests.append(nested(loops, [instruction]))
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [{"name": "dma"}, {"name": "act"}],
+              "body": [nested(outer, nests)]}
+    if by_accesses:
+        features.add("accesses")
+        kernel["buffers"] = [{"name": "X", "shape": [ring]}]
+        return kernel, features
+    features.add("written")
+    made = [run_by_run(random, outer, numbers, features) for _ in range(random.randrange(1, 4))]
+    kernel["dependences"] = [one for number, one in enumerate(made) if one and one not in made[:number]]
+    return kernel, features
+
+
+def nested(loops, statements):
+    for loop in reversed(loops):
+        statements = [loop | {"body": statements}]
+    return statements[0]
+
+
+def run_by_run(random, outer, numbers, features):
+    """From one nest to another; nothing if a run would need one that is still to come."""
+    producer, consumer = random.sample(range(len(numbers)), 2)
+    made = {"producer": f"i{producer}", "consumer": f"i{consumer}"}
+    forward = producer < consumer
+    each, first = random.randrange(5), random.randrange(-3, 2)
+    table = {"runs": sorted(first + random.randint(0, each) for _ in range(random.randrange(1, 6))), "each": each}
+    if table["runs"][-1] + each < 0 or each == 0 and table["runs"][-1] < 0:
+        return None  # no run needs any
+    over = random.randrange(-1, len(outer))
+    if over < 0:
+        if not forward:
+            made["distance"] = {outer[-1]["loop"]: 1}
+        made["element"] = random.choice((table, first))
+        features.add("element")
+        return made
+    # Runs of all iterations inside the loop that the table goes over.
+    if not is_in_order(table, numbers[producer], numbers[consumer], 0 if forward else 1):
+        return None
+    made["element"] = table | {"over": outer[over]["loop"]}
+    features.add("table over a loop")
+    return made
 
 
 def draw_tied(random, name):
