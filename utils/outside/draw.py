@@ -296,7 +296,7 @@ class DependenceDrawer:
 
 
 def is_in_order(table, producers, consumers, back):
-    """Whether no run of a consumer needs a later iteration of the body around both than allowed, so many runs being in each."""
+    """Whether no run of a consumer needs a later iteration of the body around both than allowed; in each are these numbers of runs."""
     period, each = len(table["runs"]), table["each"]
     needed = [run // period * each + table["runs"][run % period] for run in range(2 * period * consumers)]
     keeps_up = each * consumers <= period * producers
@@ -521,8 +521,10 @@ def draw_branched(random, name):
 
 
 def draw_nests(random, name):
-    """Two or three nests of constant trips side by side, in loops around them: dependences lead from run to run, by numbers or by
-    tables, also over a loop around; or they follow from a ring that each nest goes through in its own way.
+    """Two or three nests of constant trips side by side, in loops around them.
+
+    Dependences lead from run to run, by numbers or by tables, also over a loop around. Or they follow from a ring that each nest
+    goes through in its own way.
     """
     outer = [{"loop": "A", "trips": random.choice((2, 3, 4, {"value": "n", "max": 4}))}]
     if random.random() < 0.4:
