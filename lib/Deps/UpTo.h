@@ -21,7 +21,7 @@
 //
 //   none, from iteration k of 'B'   (nothing)                up to now, in iteration k of B
 //
-// It is not used then, because code waits from iteration 0 on: it would imply itself.
+// It is not used then, since it stands as if it waited from iteration 0 on: it would imply itself.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_LIB_DEPS_UPTO_H

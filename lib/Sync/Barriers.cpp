@@ -152,6 +152,11 @@ private:
                         std::has_single_bit(work[l]) && loop.trip.kind == Trip::Kind::Constant &&
                         loop.trip.constant > 0;
     }
+    for (const Instr &instr : kernel.instrs) {
+      if (mayMix(kernel.queues[instr.queue])) {
+        isWrittenOut[instr.home] = false; // parts of several runs would come together
+      }
+    }
     for (const Dep &dep : kernel.deps) {
       DepPlace place = placeOf(kernel, dep);
       LoopId carrier = place.offset > 0 ? place.carrier : kernel.realLoop(place.shared);
@@ -185,25 +190,31 @@ private:
     return isWrittenOut[body] ? kernel.loops[body].parent : body;
   }
 
-  /// Places count from 1 in each stretch; those in an inner loop are of its last iteration.
+  /// Places in a group count from 1 in each stretch; those in an inner loop are of its last
+  /// iteration.
   void countStretches() {
-    std::vector<uint64_t> before(kernel.queues.size(), 0);
-    uint32_t stretch = 0;
+    struct Count {
+      uint32_t stretch = 0; ///< what it is of
+      uint64_t before = 0;  ///< the statement
+      uint64_t here = 0;    ///< in it, each time
+    };
+
+    IdVector<GroupId, Count> counts(plan.groups.size());
     forStretches([&](const Stmt &stmt, uint64_t trips) {
-      std::vector<uint64_t> here(kernel.queues.size(), 0);
-      forCounted(stmt, [&](InstrId instr, size_t queue) {
-        if (stretchOf[instr] != stretch) {
-          stretch = stretchOf[instr];
-          std::ranges::fill(before, 0);
+      forCounted(stmt, [&](InstrId instr, GroupId group) {
+        Count &count = counts[group];
+        if (count.stretch != stretchOf[instr]) {
+          count = {stretchOf[instr]};
         }
-        plan.placeOf[instr] = static_cast<uint32_t>(before[queue] + ++here[queue]);
+        plan.placeOf[instr] = static_cast<uint32_t>(count.before + ++count.here);
       });
-      forCounted(stmt, [&](InstrId instr, size_t queue) {
-        plan.placeOf[instr] += static_cast<uint32_t>((trips - 1) * here[queue]);
+      forCounted(stmt, [&](InstrId instr, GroupId group) {
+        plan.placeOf[instr] += static_cast<uint32_t>((trips - 1) * counts[group].here);
       });
-      for (size_t queue = 0; queue < here.size(); ++queue) {
-        before[queue] += trips * here[queue];
-      }
+      forCounted(stmt, [&](InstrId, GroupId group) {
+        counts[group].before += trips * counts[group].here;
+        counts[group].here = 0;
+      });
     });
   }
 
@@ -224,7 +235,7 @@ private:
   template <typename Visit> void forCounted(const Stmt &stmt, Visit visit) const {
     forInstrs(stmt, [&](InstrId instr) {
       if (plan.groupOf[instr].valid()) {
-        visit(instr, kernel.instrs[instr].queue.value);
+        visit(instr, plan.groupOf[instr]);
       }
     });
   }

@@ -45,7 +45,8 @@ private:
       bool continues = group.body.valid() || lastBlock[g] == instr.block;
       uint32_t least = (continues ? lastPlace[g] : 0) + 1;
       // Between barriers, places go on past inner loops that are part of a stretch.
-      bool isLater = plan.decisions.strategy == Strategy::Barrier && !group.body.valid();
+      bool isLater = plan.decisions.strategy == Strategy::Barrier &&
+                     plan.decisions.participants == Participants::All;
       if (isLater ? plan.placeOf[id] < least : plan.placeOf[id] != least) {
         complain(instr.where, fmt::format("'{}' has place {} in its group", kernel.nameOf(id),
                                           plan.placeOf[id]));

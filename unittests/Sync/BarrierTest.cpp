@@ -178,6 +178,43 @@ TEST(BarrierTest, aLoopOfOneEngineHasNoBarrierCode) {
   EXPECT_EQ(inner.threshold(plan, 3), 9u);
 }
 
+/// Where parts of a queue may mix, each instruction has a semaphore of its own, which counts it
+/// alone; and a loop that repeats it has barriers.
+TEST(BarrierTest, whatMayMixIsCountedAlone) {
+  KernelBuilder builder("mixed");
+  for (const char *name : {"e0", "e1", "e2"}) {
+    builder.engine(name);
+  }
+  builder.setQueue(builder.queueOf(e0), 16, Completion::Split);
+  builder.beginLoop("A", builder.value("n"));
+  InstrId x = builder.instr("x", builder.queueOf(e0));
+  InstrId y = builder.instr("y", builder.queueOf(e0));
+  builder.beginLoop("B", KernelBuilder::constant(4));
+  InstrId p = builder.instr("P", builder.queueOf(e1));
+  InstrId q = builder.instr("Q", builder.queueOf(e1));
+  builder.endLoop();
+  InstrId c = builder.instr("C", builder.queueOf(e2));
+  LoopId repeats = builder.beginLoop("D", KernelBuilder::constant(4));
+  InstrId z = builder.instr("z", builder.queueOf(e0));
+  builder.endLoop();
+  InstrId w = builder.instr("w", builder.queueOf(e2));
+  builder.endLoop();
+  builder.dep(z, w);
+  const std::pair<DepId, uint32_t> expected[] = {{builder.dep(x, c), 16},
+                                                 {builder.dep(y, p), 16},
+                                                 {builder.dep(p, c), 7},
+                                                 {builder.dep(q, c), 8}};
+  Kernel kernel = builder.finish();
+  Diagnostics diagnostics;
+  SyncPlan plan = planBarrier(kernel, Participants::All, diagnostics);
+  for (auto [dep, threshold] : expected) {
+    ASSERT_EQ(plan.waits[dep].waitClass, WaitClass::Static);
+    EXPECT_EQ(plan.exprs[plan.waits[dep].threshold].a, threshold);
+  }
+  EXPECT_EQ(plan.barriers[repeats].exit, (Engines{e0, e1, e2}));
+  EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, kernel.files);
+}
+
 /// Not if it orders its own runs, never runs, or would count more than a counter holds.
 TEST(BarrierTest, otherInnerLoopsHaveBarriers) {
   Diagnostics diagnostics;
