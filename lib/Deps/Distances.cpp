@@ -30,6 +30,9 @@ static constexpr uint64_t usualCoordinates = 10;
 static constexpr uint64_t coordinatesOfLargeModulus = 10;
 static constexpr size_t digitsOfLargeModulus = 7;
 
+/// Pairs of runs that a kernel may look at (FewRuns.h), for the same reason.
+static constexpr uint64_t mostPairsOfKernel = uint64_t{1} << 26;
+
 static uint64_t numLargeModuli(std::string_view text) {
   constexpr std::string_view before = " mod ", digits = "0123456789";
   uint64_t count = 0;
@@ -67,6 +70,18 @@ static Distances allRuns(const PairNest &nest) {
   return result;
 }
 
+static bool carriedBefore(const std::vector<int64_t> &distance, uint32_t level) {
+  return std::any_of(distance.begin(), distance.begin() + level, [](int64_t d) { return d != 0; });
+}
+
+/// Whether a table can say more than one of the distances.
+static bool mayHaveTable(const PairNest &nest, const Distances::One &one) {
+  const std::vector<int64_t> &distance = one.components;
+  bool isWhole = std::ranges::count(distance, wholeLevel) > (distance.back() == wholeLevel);
+  bool isUnpaired = nest.levels.size() > nest.unpaired && carriedBefore(distance, nest.pairedFrom);
+  return !isWhole && !isUnpaired && nest.vague == Excess::None;
+}
+
 namespace {
 
 /// One question.
@@ -85,14 +100,6 @@ public:
       return allRuns(nest);
     }
     return std::move(result);
-  }
-
-  /// Whether a table can say more than one of the distances.
-  bool mayHaveTable(const Distances &distances, size_t which) const {
-    const std::vector<int64_t> &distance = distances.list[which].components;
-    bool isWhole = std::ranges::count(distance, wholeLevel) > (distance.back() == wholeLevel);
-    bool isUnpaired = numLevels > nest.unpaired && carriedBefore(distance, nest.pairedFrom);
-    return numLevels != 0 && nest.vague == Excess::None && !isWhole && !isUnpaired;
   }
 
   /// A question of its own.
@@ -153,11 +160,6 @@ private:
       rest = rest.fixed(i, *smallest);
     }
     return distance;
-  }
-
-  static bool carriedBefore(const std::vector<int64_t> &distance, uint32_t level) {
-    return std::any_of(distance.begin(), distance.begin() + level,
-                       [](int64_t d) { return d != 0; });
   }
 
   /// The first consumer that conflicts at this distance, and the first producer for it.
@@ -296,30 +298,39 @@ void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
   std::fill(std::begin(numTables), std::end(numTables), 0);
+  pairsLeft = mostPairsOfKernel;
   tables.clear();
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
+}
+
+/// Each pair of runs, if they are few.
+std::optional<FewRuns> DistanceFinder::lookAt(const PairNest &nest) {
+  const uint64_t number = FewRuns::numPairs(nest);
+  if (number == 0 || number > pairsLeft) {
+    return std::nullopt;
+  }
+  pairsLeft -= number;
+  return FewRuns::of(context, nest);
 }
 
 const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance) {
   constexpr Patience forTables[] = {{256'000, 256}, {4'000'000, 8}};
   auto [found, isNew] = tables.try_emplace({nest, distance});
-  if (isNew) {
-    const Distances &all = find(nest);
-    for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
-      ++numTables[i];
-      context.startQuestion(forNest(forTables[i].operations, nest));
-      Search search(context, nest);
-      if (!search.mayHaveTable(all, distance)) {
-        break;
-      }
-      if (std::optional<FewRuns> few = FewRuns::of(context, nest)) {
-        found->second = few->table(all, distance);
-        break;
-      }
-      found->second = search.table(all, distance);
-      if (!context.gaveUp()) {
-        break;
-      }
+  const Distances &all = find(nest);
+  if (!isNew || !mayHaveTable(nest, all.list[distance])) {
+    return found->second;
+  }
+  context.startQuestion(forNest(forTables[0].operations, nest));
+  if (std::optional<FewRuns> few = lookAt(nest)) {
+    found->second = few->table(all, distance);
+    return found->second;
+  }
+  for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
+    ++numTables[i];
+    context.startQuestion(forNest(forTables[i].operations, nest));
+    found->second = Search(context, nest).table(all, distance);
+    if (!context.gaveUp()) {
+      break;
     }
   }
   return found->second;
@@ -328,36 +339,42 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
 const Distances &DistanceFinder::find(const PairNest &nest) {
   auto [found, isNew] = known.try_emplace(nest);
   if (isNew) {
-    found->second = allRuns(nest);
-    for (size_t i = 0; i < numPatiences; ++i) {
-      if (numAsked[i] >= std::min(patiences[i].mostQuestions, mostQuestions)) {
-        break;
-      }
-      ++numAsked[i];
-      uint64_t operations = forNest(patiences[i].operations, nest);
-      context.startQuestion(operations);
-      // Most questions are easy for isl.
-      if (i == 1 || nest.levels.size() == 1) {
-        std::optional<FewRuns> few = FewRuns::of(context, nest);
-        std::optional<Distances> distances = few ? few->distances(maxDistances) : std::nullopt;
-        if (distances) {
-          found->second = *std::move(distances);
-          break;
-        }
-      }
-      Search search(context, nest);
-      found->second = search.run();
-      if (found->second.excess == Excess::Varies) {
-        context.startQuestion(operations);
-        found->second.from = search.neededFrom();
-      }
-      if (found->second.excess != Excess::Undecided) {
-        break;
-      }
-    }
+    found->second = answer(nest);
     undecided += found->second.excess == Excess::Undecided;
   }
   return found->second;
+}
+
+/// Most questions are easy for isl; where very few runs are all there is, it is not asked.
+Distances DistanceFinder::answer(const PairNest &nest) {
+  constexpr uint64_t veryFew = uint64_t{1} << 14;
+  const uint64_t numPairs = FewRuns::numPairs(nest);
+  bool areVeryFew = nest.levels.size() == 1 && numPairs <= veryFew;
+  for (size_t i = 0; i < numPatiences; ++i) {
+    const uint64_t operations = forNest(patiences[i].operations, nest);
+    context.startQuestion(operations);
+    if (numPairs != 0 && i == (areVeryFew ? 0 : 1)) {
+      std::optional<FewRuns> few = lookAt(nest);
+      std::optional<Distances> distances = few ? few->distances(maxDistances) : std::nullopt;
+      if (distances) {
+        return *std::move(distances);
+      }
+    }
+    if (numAsked[i] >= std::min(patiences[i].mostQuestions, mostQuestions)) {
+      break;
+    }
+    ++numAsked[i];
+    Search search(context, nest);
+    Distances distances = search.run();
+    if (distances.excess == Excess::Varies) {
+      context.startQuestion(operations);
+      distances.from = search.neededFrom();
+    }
+    if (distances.excess != Excess::Undecided) {
+      return distances;
+    }
+  }
+  return allRuns(nest);
 }
 
 } // namespace tally::deps

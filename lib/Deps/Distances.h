@@ -106,6 +106,11 @@ struct PairNest {
   };
 
   std::optional<Turn> turn;
+
+  /// How many iterations of the outermost loop around both make a rhythm (Repeats.h). Where the
+  /// last level is the only one, and numbers the runs of a loop around both: iterations of the
+  /// turn. 0: not known.
+  uint64_t repeats = 0;
   std::vector<EntryCounter> counters;
   std::vector<Length> lengths;
   std::vector<Extent> values;  ///< between which bounds each is
@@ -137,6 +142,8 @@ using TableAnswer = std::optional<RunTable>;
 /// How often a question may be asked again, with more patience each time, and once at first.
 inline constexpr size_t numPatiences = 4;
 
+class FewRuns;
+
 class DistanceFinder {
 public:
   /// Another kernel has patience of its own: its answers do not depend on those before it.
@@ -154,6 +161,9 @@ public:
   size_t numUndecided() const { return undecided; }
 
 private:
+  Distances answer(const PairNest &nest);
+  std::optional<FewRuns> lookAt(const PairNest &nest);
+
   IslContext context;
   std::map<PairNest, Distances> known;
   std::map<std::pair<PairNest, size_t>, TableAnswer> tables; ///< of this kernel
@@ -161,6 +171,7 @@ private:
   size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently
   size_t numTables[2] = {};           ///< the same for those about tables
+  uint64_t pairsLeft = 0;             ///< that this kernel may look at
 };
 
 } // namespace tally::deps

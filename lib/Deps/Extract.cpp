@@ -451,7 +451,7 @@ private:
     for (bool areFew : {true, false}) { // first what can be answered soon
       for (LoopId over = loop; over != rootLoop && over.valid(); over = kernel.loops[over].parent) {
         std::optional<PairNest> nest = elementView(pairs, over);
-        if (!nest || FewRuns::areFew(*nest) != areFew) {
+        if (!nest || (FewRuns::numPairs(*nest) != 0) != areFew) {
           continue;
         }
         if (std::optional<RunTable> table = tableOver(*nest, over)) {
@@ -471,14 +471,14 @@ private:
     std::span<const int64_t> distance = found.list[0].components;
     bool isInside = std::ranges::all_of(distance.first(distance.size() - 1),
                                         [](int64_t on) { return on == 0; });
-    if (!isInside || distance.back() == wholeLevel) {
+    if (!isInside) {
       return std::nullopt;
     }
     auto fits = [&](const std::optional<RunTable> &table) {
       return table && iterationsBack(*table, nest) >= (nest.turn->isOrdered ? 0 : 1);
     };
     std::optional<RunTable> table;
-    if (found.excess == Excess::None) {
+    if (found.excess == Excess::None && distance.back() != wholeLevel) {
       table = RunTable{{-distance.back()}, 1};
     }
     // In few runs, one distance may do that would soon lead to runs that are still to come.

@@ -3,6 +3,7 @@
 #include "FewRuns.h"
 
 #include "NestText.h"
+#include "Repeats.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,69 +15,121 @@ static int64_t product(std::span<const int64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// The iterations of a run, outermost first.
-static std::vector<int64_t> iterationsOf(int64_t run, std::span<const int64_t> counts) {
-  std::vector<int64_t> iterations(counts.size());
-  for (size_t level = counts.size(); level-- > 0; run /= counts[level]) {
-    iterations[level] = run % counts[level];
+/// The iterations of all runs, one run after the other; of each, outermost first.
+static std::vector<int64_t> iterationsOfAll(std::span<const int64_t> counts) {
+  std::vector<int64_t> all(static_cast<size_t>(product(counts)) * counts.size());
+  for (size_t run = 0, at = 0; at < all.size(); ++run, at += counts.size()) {
+    auto left = static_cast<int64_t>(run);
+    for (size_t level = counts.size(); level-- > 0; left /= counts[level]) {
+      all[at + level] = left % counts[level];
+    }
   }
-  return iterations;
+  return all;
 }
 
-bool FewRuns::areFew(const PairNest &nest) {
-  const uint64_t mostPairs = uint64_t{1} << (nest.levels.size() == 1 ? 20 : 18);
+/// Of a nest of one level, runs in each iteration of the loop that repeats.
+static uint64_t runsOfTurn(const PairNest &nest, bool ofProducer) {
+  bool isTurn = nest.turn && nest.levels.size() == 1;
+  return !isTurn ? 1 : ofProducer ? nest.turn->producerRuns : nest.turn->consumerRuns;
+}
+
+/// How many runs there are on a level, or are enough to know all others; none if that is not known.
+static std::optional<uint64_t> runsLookedAt(const PairNest &nest, size_t level, bool ofProducer) {
+  const Extent &extent = ofProducer ? nest.levels[level].producer : nest.levels[level].consumer;
+  uint64_t most = extent.max.value_or(UINT64_MAX);
+  uint64_t enough = UINT64_MAX;
+  bool repeats = level == 0 && nest.repeats != 0 && extent.formula.empty() &&
+                 !__builtin_mul_overflow(periodsLookedAt * nest.repeats,
+                                         runsOfTurn(nest, ofProducer), &enough);
+  return repeats               ? std::optional(std::min(most, enough))
+         : extent.isConstant() ? extent.max
+                               : std::nullopt;
+}
+
+uint64_t FewRuns::numPairs(const PairNest &nest) {
   bool isPlain = !nest.levels.empty() && nest.producerOwn.empty() && nest.consumerOwn.empty() &&
                  nest.counters.empty() && nest.lengths.empty() && nest.values.empty() &&
                  !nest.consumerSkips && !nest.producerSkips && nest.vague == Excess::None;
-  uint64_t numPairs = 1;
-  for (size_t level = 0; level < nest.levels.size() && isPlain; ++level) {
-    for (const Extent &extent : {nest.levels[level].producer, nest.levels[level].consumer}) {
-      isPlain = isPlain && extent.isConstant() && *extent.max > 0 && *extent.max <= mostPairs;
-      numPairs *= isPlain ? *extent.max : 0;
-      isPlain = isPlain && numPairs <= mostPairs;
+  uint64_t number = isPlain ? 1 : 0;
+  for (size_t level = 0; level < nest.levels.size(); ++level) {
+    for (bool ofProducer : {true, false}) {
+      uint64_t runs = runsLookedAt(nest, level, ofProducer).value_or(0);
+      number *= runs <= mostPairs ? runs : 0;
+      number = number <= mostPairs ? number : 0;
     }
   }
-  return isPlain;
+  return number;
 }
 
 FewRuns::FewRuns(const PairNest &nest) : nest(nest) {
-  for (const PairNest::Level &level : nest.levels) {
-    producers.push_back(static_cast<int64_t>(*level.producer.max));
-    consumers.push_back(static_cast<int64_t>(*level.consumer.max));
+  for (size_t level = 0; level < nest.levels.size(); ++level) {
+    producers.push_back(static_cast<int64_t>(*runsLookedAt(nest, level, true)));
+    consumers.push_back(static_cast<int64_t>(*runsLookedAt(nest, level, false)));
   }
+  ofProducers = iterationsOfAll(producers);
+  ofConsumers = iterationsOfAll(consumers);
 }
 
 std::optional<FewRuns> FewRuns::of(IslContext &context, const PairNest &nest) {
-  if (!areFew(nest)) {
-    return std::nullopt;
-  }
   FewRuns few(nest);
   return few.look(context) ? std::optional(std::move(few)) : std::nullopt;
 }
 
+/// What it says of pairs of runs is not known where numbers are too large, or isl gives up.
 bool FewRuns::look(IslContext &context) {
+  const size_t numLevels = producers.size();
+  if (std::optional<PointText> overlap = PointText::of(nest.overlap, numLevels)) {
+    const std::vector<Vector> fromProducer = toldBy(*overlap, true);
+    const std::vector<Vector> fromConsumer = toldBy(*overlap, false);
+    lookAtAll([&](int64_t producer, int64_t consumer) {
+      return overlap->holds(fromProducer[static_cast<size_t>(producer)],
+                            fromConsumer[static_cast<size_t>(consumer)]);
+    });
+    return !overlap->areTooLarge();
+  }
   IslSet set = context.parse(NestText(nest).conflicts());
   std::optional<IslPoints> points = context.gaveUp() ? std::nullopt : set.points();
   if (!points) {
     return false;
   }
-  const size_t numLevels = producers.size();
-  Vector point(2 * numLevels); // distances, and the consumer's iterations
+  Vector point;
+  lookAtAll([&](int64_t producer, int64_t consumer) {
+    point = distanceOf({producer, consumer});
+    Run iterations = ofConsumer(consumer);
+    point.insert(point.end(), iterations.begin(), iterations.end());
+    return points->contain(point);
+  });
+  return !points->areTooLarge() && !context.gaveUp();
+}
+
+/// By each run of one of the two.
+std::vector<std::vector<int64_t>> FewRuns::toldBy(PointText &text, bool isProducer) const {
+  std::vector<Vector> all;
+  const int64_t end = product(isProducer ? producers : consumers);
+  all.reserve(static_cast<size_t>(end));
+  for (int64_t run = 0; run < end; ++run) {
+    all.push_back(text.ofRun(isProducer, isProducer ? ofProducer(run) : ofConsumer(run)));
+  }
+  return all;
+}
+
+/// Of the pairs whose producer's run comes first, those that conflict.
+template <typename Conflicts> void FewRuns::lookAtAll(Conflicts &&conflict) {
+  const auto ordering = std::min<size_t>(producers.size(), nest.unpaired);
+  const int64_t producersInside = product(std::span(producers).subspan(ordering));
+  const int64_t consumersInside = product(std::span(consumers).subspan(ordering));
   for (int64_t consumer = 0; consumer < product(consumers); ++consumer) {
-    Vector iterations = iterationsOf(consumer, consumers);
-    std::ranges::copy(iterations, point.begin() + static_cast<ptrdiff_t>(numLevels));
     bool isFirst = consumer % consumers.back() == 0;
     int64_t last = isFirst ? noRun : needed.back();
     const auto first = static_cast<ptrdiff_t>(conflicts.size());
-    for (int64_t producer = product(producers); producer-- > 0;) {
-      int64_t left = producer;
-      for (size_t level = numLevels; level-- > 0; left /= producers[level]) {
-        point[level] = iterations[level] - left % producers[level];
-      }
-      if (points->contain(point)) {
+    // On the levels that order them, which are the same for both.
+    const int64_t end =
+        (consumer / consumersInside + (nest.zeroIsOrdered ? 1 : 0)) * producersInside;
+    for (int64_t producer = end; producer-- > 0;) {
+      if (conflict(producer, consumer)) {
         conflicts.push_back({producer, consumer});
         last = std::max(last, producer);
-        if (numLevels == 1) {
+        if (producers.size() == 1) {
           break; // what waits for it waits for all before
         }
       }
@@ -84,7 +137,14 @@ bool FewRuns::look(IslContext &context) {
     std::reverse(conflicts.begin() + first, conflicts.end());
     needed.push_back(last);
   }
-  return !points->areTooLarge() && !context.gaveUp();
+}
+
+/// How far apart its iterations are on each level.
+FewRuns::Vector FewRuns::distanceOf(const Conflict &conflict) const {
+  Vector distance(producers.size());
+  std::ranges::transform(ofConsumer(conflict.consumer), ofProducer(conflict.producer),
+                         distance.begin(), std::minus<>());
+  return distance;
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,6 +153,14 @@ bool FewRuns::look(IslContext &context) {
 
 std::optional<Distances> FewRuns::distances(size_t most) const {
   Distances result;
+  if (runsOfTurn(nest, true) != runsOfTurn(nest, false) && areMore()) {
+    if (!conflicts.empty()) { // they draw apart, so no distance is the smallest
+      const auto &[producer, consumer] = conflicts.front();
+      result.list.push_back({{wholeLevel}, {producer}, {consumer}});
+      result.excess = Excess::Varies;
+    }
+    return result;
+  }
   std::vector<Conflict> left = conflicts;
   while (!left.empty()) {
     if (result.list.size() == most) {
@@ -110,6 +178,12 @@ std::optional<Distances> FewRuns::distances(size_t most) const {
   return result;
 }
 
+/// Whether there are more runs than are looked at.
+bool FewRuns::areMore() const {
+  const std::optional<uint64_t> &max = nest.levels[0].consumer.max;
+  return !max || *max > static_cast<uint64_t>(consumers[0]);
+}
+
 /// Whether a distance that so begins says nothing about the levels from `level` on.
 static bool endsBefore(const PairNest &nest, size_t level, std::span<const int64_t> distance) {
   return level >= nest.unpaired &&
@@ -119,9 +193,7 @@ static bool endsBefore(const PairNest &nest, size_t level, std::span<const int64
 FewRuns::Vector FewRuns::smallestDistance(std::span<const Conflict> left) const {
   Vector smallest;
   for (const Conflict &conflict : left) {
-    Vector distance = iterationsOf(conflict.consumer, consumers);
-    Vector producer = iterationsOf(conflict.producer, producers);
-    std::ranges::transform(distance, producer, distance.begin(), std::minus<>());
+    Vector distance = distanceOf(conflict);
     for (size_t level = nest.unpaired; level < distance.size(); ++level) {
       distance[level] = endsBefore(nest, level, distance) ? wholeLevel : distance[level];
     }
@@ -135,8 +207,9 @@ Distances::One FewRuns::withExample(Vector distance) const {
   auto found = std::ranges::find_if(conflicts, [&](const Conflict &conflict) {
     return smallestDistance({&conflict, 1}) == distance;
   });
-  return {std::move(distance), iterationsOf(found->producer, producers),
-          iterationsOf(found->consumer, consumers)};
+  Run producer = ofProducer(found->producer), consumer = ofConsumer(found->consumer);
+  return {std::move(distance), Vector(producer.begin(), producer.end()),
+          Vector(consumer.begin(), consumer.end())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,7 +218,8 @@ Distances::One FewRuns::withExample(Vector distance) const {
 
 /// The iterations up to which it waits; none before enough of them have passed.
 std::optional<FewRuns::Vector> FewRuns::target(const Wait &wait, int64_t consumer) const {
-  Vector target = iterationsOf(consumer, consumers);
+  Run iterations = ofConsumer(consumer);
+  Vector target(iterations.begin(), iterations.end());
   for (size_t level = 0; level < target.size(); ++level) {
     const int64_t distance = wait.distance[level];
     if (wait.table && level + 1 == target.size()) {
@@ -163,7 +237,7 @@ std::optional<FewRuns::Vector> FewRuns::target(const Wait &wait, int64_t consume
 
 bool FewRuns::covers(const Wait &wait, const Conflict &conflict) const {
   std::optional<Vector> upTo = target(wait, conflict.consumer);
-  return upTo && iterationsOf(conflict.producer, producers) <= *upTo;
+  return upTo && !std::ranges::lexicographical_compare(*upTo, ofProducer(conflict.producer));
 }
 
 /// The last run of the producer that is not later than these iterations; below 0: none.
@@ -203,8 +277,7 @@ bool FewRuns::isExact(const Wait &wait) const {
 NeededRuns FewRuns::neededAt(std::span<const int64_t> distance) const {
   NeededRuns runs(static_cast<size_t>(consumers.back()), noRun);
   for (const Conflict &conflict : conflicts) {
-    Vector consumer = iterationsOf(conflict.consumer, consumers);
-    Vector producer = iterationsOf(conflict.producer, producers);
+    Run consumer = ofConsumer(conflict.consumer), producer = ofProducer(conflict.producer);
     bool isAt = true;
     for (size_t level = 0; level + 1 < distance.size() && isAt; ++level) {
       isAt = consumer[level] - producer[level] == distance[level];

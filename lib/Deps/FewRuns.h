@@ -2,7 +2,8 @@
 //
 // Two instructions with few runs each, whose numbers are all that there is: instead of asking isl
 // about sets (Distances.cpp), each pair of runs is looked at. It says the same, and is never
-// undecided.
+// undecided. Where tiles come again (Repeats.h), a few periods are looked at instead of all runs,
+// and stand for any number of trips.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 
 #include "Distances.h"
 #include "Period.h"
+#include "PointText.h"
 
 #include <span>
 
@@ -18,10 +20,15 @@ namespace tally::deps {
 
 class FewRuns {
 public:
-  /// Whether both have numbers, few of them, and nothing else decides where they meet.
-  static bool areFew(const PairNest &nest);
+  /// How many pairs there are to look at: of runs with numbers, where nothing else decides where
+  /// they meet. 0: that is not so, or they are more than `mostPairs`.
+  static uint64_t numPairs(const PairNest &nest);
 
-  /// None if they are not, or isl gives up.
+  /// Looking at them takes a tenth of a second.
+  static constexpr uint64_t mostPairs = uint64_t{1} << 21;
+
+  /// Of a nest with pairs to look at; none if isl gives up, which is asked where texts are not
+  /// simple.
   static std::optional<FewRuns> of(IslContext &context, const PairNest &nest);
 
   /// None if there are more than `most`.
@@ -32,6 +39,7 @@ public:
 
 private:
   using Vector = std::vector<int64_t>;
+  using Run = std::span<const int64_t>; ///< its iterations
 
   /// Runs by their numbers, in lexicographic order of their iterations.
   struct Conflict {
@@ -48,6 +56,10 @@ private:
   explicit FewRuns(const PairNest &nest);
 
   bool look(IslContext &context);
+  std::vector<Vector> toldBy(PointText &text, bool isProducer) const;
+  template <typename Conflicts> void lookAtAll(Conflicts &&conflict);
+  Vector distanceOf(const Conflict &conflict) const;
+  bool areMore() const;
   Vector smallestDistance(std::span<const Conflict> left) const;
   Distances::One withExample(Vector distance) const;
   std::optional<Vector> target(const Wait &wait, int64_t consumer) const;
@@ -56,9 +68,19 @@ private:
   int64_t lastUpTo(const Vector &target) const;
   NeededRuns neededAt(std::span<const int64_t> distance) const;
 
+  Run ofProducer(int64_t run) const {
+    return Run(ofProducers).subspan(static_cast<size_t>(run) * producers.size(), producers.size());
+  }
+
+  Run ofConsumer(int64_t run) const {
+    return Run(ofConsumers).subspan(static_cast<size_t>(run) * consumers.size(), consumers.size());
+  }
+
   const PairNest &nest;
   Vector producers; ///< runs on each level
   Vector consumers;
+  Vector ofProducers; ///< the iterations of each run
+  Vector ofConsumers;
   std::vector<Conflict> conflicts; ///< by consumer, then producer; on one level, the last ones
   Vector needed;                   ///< by each run of the consumer and those before, last level
 };

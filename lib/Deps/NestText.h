@@ -128,7 +128,8 @@ public:
     if (everyRunExists) {
       ways.push_back(sameConsumer() + " and " + laterProducer());
     }
-    if (!nest.levels.empty() && nest.consumerOwn.empty() && !nest.consumerSkips) {
+    bool everyConsumerExists = !nest.consumerSkips && areKnown(nest.consumerOwn);
+    if (!nest.levels.empty() && everyConsumerExists) {
       std::string producers = "(" + sameProducer();
       producers += everyRunExists ? " or " + laterProducer() + ")" : ")";
       ways.push_back(earlierConsumer() + " and " + producers);
@@ -243,6 +244,15 @@ private:
     ways.add("({0} and t{1} - c{2} >= s{1} + 1 and t{1} - c{2} >= s{1} - (c{2} - d{2}) + {3})",
              positiveBefore(own), i, own, counter.minTrips);
     all.add("{}", ways.anyText());
+    if (own > 0 && nest.levels[own].producer.max) {
+      all.add("({} or t{} - c{} <= s{} - ({}) + {})", isNotInNextEntry(own), i, own, i,
+              producerAt(own, ""), *nest.levels[own].producer.max);
+    }
+  }
+
+  /// That the consumer is not in the entry of a loop that follows the producer's.
+  std::string isNotInNextEntry(uint32_t level) const {
+    return fmt::format("not ({} and d{} = 1)", zeroBefore(level - 1), level - 1);
   }
 
   std::string zeroBefore(uint32_t level) const {
@@ -359,20 +369,47 @@ private:
         all.add("d{} > {}", i, back(waited, i));
       }
       all.add("{}", mayBeLast({i, false, true}));
+      if (nest.turn && i >= nest.unpaired) {
+        all.add("{}", isNotBeforeConsumer(i));
+      }
     }
+    addCountersAtEnd(all, level);
     return all.text();
   }
 
+  /// Where a loop ends with the producer's iteration, and the consumer is in the next iteration of
+  /// the loop around it, a counter goes on by one.
+  void addCountersAtEnd(Conditions &all, size_t level) const {
+    for (size_t i = 0; i < nest.counters.size(); ++i) {
+      const EntryCounter &counter = nest.counters[i];
+      const uint32_t own = counter.levels - 1;
+      bool isEnded = counter.isShared && !counter.isBranch && counter.levels > 1 && level <= own;
+      if (isEnded && own < nest.unpaired) {
+        all.add("({0} or t{1} = s{1} + 1 + c{2})", isNotInNextEntry(own), i, own);
+      }
+    }
+  }
+
+  /// Of two in a loop around both: in its iteration of the consumer or a later one, unless an outer
+  /// loop has gone on. All earlier iterations have run.
+  std::string isNotBeforeConsumer(uint32_t level) const {
+    return fmt::format("(floor(({}) / {}) >= floor(c{} / {}) or {})", producerAt(level, ""),
+                       nest.turn->producerRuns, level, nest.turn->consumerRuns,
+                       positiveBefore(level));
+  }
+
+  static bool areKnown(const std::vector<Extent> &extents) {
+    return std::ranges::all_of(extents, [](const Extent &extent) { return extent.isKnown(); });
+  }
+
   bool allKnown() const {
-    auto isKnown = [](const Extent &extent) { return extent.isKnown(); };
     for (size_t i = 0; i < nest.levels.size(); ++i) {
       bool isOutermost = i == 0 && nest.unpaired != 0; // up to the consumer's own, all were run
-      if (!isOutermost && !isKnown(nest.levels[i].producer)) {
+      if (!isOutermost && !nest.levels[i].producer.isKnown()) {
         return false;
       }
     }
-    return nest.counters.empty() &&
-           std::all_of(nest.producerOwn.begin(), nest.producerOwn.end(), isKnown);
+    return nest.counters.empty() && areKnown(nest.producerOwn);
   }
 
   std::string same(std::string_view prefix, size_t count) const {

@@ -2,6 +2,7 @@
 
 #include "PairNest.h"
 
+#include "Repeats.h"
 #include "TileMeet.h"
 
 #include "tally/Model/RunNumbers.h"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace tally::deps {
 
@@ -144,22 +146,34 @@ private:
 
   std::string value(RunValueId id) { return valueName(pair.kernel, id, values, nest); }
 
-  /// Earlier entries of a body: a formula if all loops farther in than the outermost run equally
-  /// often each time, else a counter.
+  /// Earlier entries of a body: as many for each entry of a loop around it as the loops between
+  /// say, where they run equally often each time; of the outermost loop the iteration tells how
+  /// many.
   std::string total(LoopId body, bool atProducer) {
     const Kernel &kernel = pair.kernel;
     std::vector<LoopId> loops = kernel.realLoops(body);
-    bool hasFormula = loops.empty() || !hasBranchBelow(kernel, loops.front(), body);
-    std::string formula = "0";
-    for (size_t i = 0; i < loops.size() && hasFormula; ++i) {
-      Extent extent = deps::extentOf(kernel.loops[loops[i]]);
-      std::string own = iteration(loops[i], atProducer);
-      formula = i == 0 ? own : fmt::format("({} * {} + {})", *extent.max, formula, own);
-      bool isLast = i + 1 == loops.size();
-      hasFormula = isLast || deps::extentOf(kernel.loops[loops[i + 1]]).isConstant();
+    if (loops.empty()) {
+      return "0";
     }
-    return hasFormula ? formula
-                      : fmt::format("{}{}", atProducer ? 's' : 't', counterOf(body, atProducer));
+    if (loops.back() != body) { // a branch
+      return counter(body, atProducer);
+    }
+    size_t first = loops.size() - 1;
+    while (first > 0 && deps::extentOf(kernel.loops[loops[first]]).isConstant() &&
+           !hasBranchBelow(kernel, loops[first - 1], loops[first])) {
+      --first;
+    }
+    std::string formula =
+        first == 0 ? iteration(loops[0], atProducer) : counter(loops[first], atProducer);
+    for (size_t i = first + 1; i < loops.size(); ++i) {
+      formula = fmt::format("({} * {} + {})", *deps::extentOf(kernel.loops[loops[i]]).max, formula,
+                            iteration(loops[i], atProducer));
+    }
+    return formula;
+  }
+
+  std::string counter(LoopId body, bool atProducer) {
+    return fmt::format("{}{}", atProducer ? 's' : 't', counterOf(body, atProducer));
   }
 
   /// How often a loop runs this time: a number, or a variable.
@@ -240,6 +254,22 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
   nest.overlap = always ? "" : nest.overlap;
 }
 
+/// Whether its points are told by levels alone.
+bool areLevelsAll(const PairNest &nest) {
+  return nest.producerOwn.empty() && nest.consumerOwn.empty() && nest.counters.empty() &&
+         nest.lengths.empty() && nest.values.empty();
+}
+
+void addRepeats(PairNest &nest, std::span<const TilePair> pairs, LoopId counted) {
+  if (!areLevelsAll(nest)) {
+    return;
+  }
+  nest.repeats = 1;
+  for (const TilePair &pair : pairs) {
+    nest.repeats = std::lcm(nest.repeats, repeatsOf(pair, counted));
+  }
+}
+
 } // namespace
 
 PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
@@ -250,6 +280,9 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
   addExtents(names, true, nest.producerOwn, names.producerOwn);
   addExtents(names, false, nest.consumerOwn, names.consumerOwn);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  if (!pair.place.levels.empty()) {
+    addRepeats(nest, pairs, pair.place.levels.front());
+  }
   if (meaning) {
     *meaning = {std::move(names.counted), std::move(names.values)};
   }
@@ -296,6 +329,9 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
       {runsOf(paired->producer, names, true), runsOf(paired->consumer, names, false)});
   names.paired = std::move(paired);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  if (!pair.place.levels.empty()) {
+    addRepeats(nest, pairs, pair.place.levels.front());
+  }
   if (names.isNest() && (!nest.lengths.empty() || !nest.counters.empty())) {
     return std::nullopt;
   }
@@ -317,6 +353,10 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs, LoopId over
   const SideBySide nests = *sideBySide(kernel, outer, place.producerHome, place.consumerHome);
   nest->turn = {nests.producer.runsPerIterationOf(place.shared),
                 nests.consumer.runsPerIterationOf(place.shared), pairs.front().producerIsBefore};
+  if (within[0].place.levels.empty()) {
+    addRepeats(*nest, within, over);
+    nest->repeats *= nests.producer.runsPerIterationOf(over) / nest->turn->producerRuns;
+  }
   // Within an iteration of all loops outside, the producer's run comes first.
   const size_t last = nest->levels.size() - 1;
   std::string order = fmt::format("floor((c{0} - d{0}) / {1}) {2} floor(c{0} / {3})", last,
@@ -382,6 +422,7 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   auto value = [&](RunValueId id) { return valueName(pair.kernel, id, values, nest); };
   addMeeting(nest, {&pair, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none, value},
              {none, [](LoopId) { return "c0"; }, none, value});
+  addRepeats(nest, {&pair, 1}, body);
   return nest;
 }
 

@@ -102,3 +102,15 @@ tally.kernel @place {
   }
   tally.instr "c" on "act" reads ["X[1]"]
 }
+
+tally.kernel @inside {
+  tally.engine "dma"
+  tally.engine "act"
+  tally.buffer "X" shape [2]
+  tally.loop "A" trips "n" {
+    tally.loop "B" trips "m" {
+      tally.instr "p" on "dma" writes ["X[A mod 2]"]
+    }
+    tally.instr "c" on "act" reads ["X[0]"]
+  }
+}
