@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace tally::deps {
 
@@ -261,13 +260,7 @@ bool areLevelsAll(const PairNest &nest) {
 }
 
 void addRepeats(PairNest &nest, std::span<const TilePair> pairs, LoopId counted) {
-  if (!areLevelsAll(nest)) {
-    return;
-  }
-  nest.repeats = 1;
-  for (const TilePair &pair : pairs) {
-    nest.repeats = std::lcm(nest.repeats, repeatsOf(pair, counted));
-  }
+  nest.repeats = areLevelsAll(nest) ? repeatsOf(pairs, counted) : 0;
 }
 
 } // namespace

@@ -257,7 +257,7 @@ int64_t PointText::combined(Op op, int64_t a, int64_t b) {
     isTooLarge |= __builtin_mul_overflow(a, b, &result);
     return result;
   case Op::Mod:
-    return a - floorDiv(a, b) * b;
+    return a % b < 0 ? a % b + b : a % b;
   case Op::FloorDiv:
     return floorDiv(a, b);
   case Op::Equal:

@@ -86,17 +86,17 @@ private:
     if (!part) {
       return std::nullopt;
     }
-    uint64_t times =
-        static_cast<uint64_t>(node.value) /
-        std::gcd(static_cast<uint64_t>(node.value), static_cast<uint64_t>(std::abs(part->step)));
+    const auto divisor = static_cast<uint64_t>(node.value);
+    const auto step = static_cast<uint64_t>(part->step);
+    const uint64_t times = divisor / std::gcd(divisor, part->step < 0 ? 0 - step : step);
     Drift result;
-    int64_t step = 0;
+    int64_t grown = 0;
     if (__builtin_mul_overflow(part->period, times, &result.period) ||
         result.period > mostRepeats ||
-        __builtin_mul_overflow(part->step, static_cast<int64_t>(times), &step)) {
+        __builtin_mul_overflow(part->step, static_cast<int64_t>(times), &grown)) {
       return std::nullopt;
     }
-    result.step = node.kind == TileExpr::Kind::Mod ? 0 : step / node.value;
+    result.step = node.kind == TileExpr::Kind::Mod ? 0 : grown / node.value;
     return result;
   }
 
@@ -107,17 +107,19 @@ private:
 
 } // namespace
 
-uint64_t repeatsOf(const TilePair &pair, LoopId counted) {
+uint64_t repeatsOf(std::span<const TilePair> pairs, LoopId counted) {
   uint64_t repeats = 1;
-  forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
-    if (!expr.valid() || repeats == 0) {
-      return;
-    }
-    std::optional<Drift> drift = Drifts(pair.kernel, pair.tiles.read(tile), counted).of(expr);
-    bool comesAgain = drift && drift->step == 0;
-    repeats = comesAgain ? std::lcm(repeats, drift->period) : 0;
-    repeats = repeats > mostRepeats ? 0 : repeats;
-  });
+  for (const TilePair &pair : pairs) {
+    forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
+      if (!expr.valid() || repeats == 0) {
+        return;
+      }
+      std::optional<Drift> drift = Drifts(pair.kernel, pair.tiles.read(tile), counted).of(expr);
+      bool comesAgain = drift && drift->step == 0;
+      repeats = comesAgain ? std::lcm(repeats, drift->period) : 0;
+      repeats = repeats > mostRepeats ? 0 : repeats;
+    });
+  }
   return repeats;
 }
 

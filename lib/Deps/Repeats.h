@@ -21,7 +21,7 @@ inline constexpr uint64_t periodsLookedAt = 4;
 /// The number of entries of the body `counted` after which each tile is as it was. The body is
 /// around both, and in no loop that is not counted with it. 0: it is not known, or more than can be
 /// looked at.
-uint64_t repeatsOf(const TilePair &pair, LoopId counted);
+uint64_t repeatsOf(std::span<const TilePair> pairs, LoopId counted);
 
 } // namespace tally::deps
 
