@@ -297,7 +297,7 @@ private:
 void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
-  std::fill(std::begin(numTables), std::end(numTables), 0);
+  numTables = 0;
   pairsLeft = mostPairsOfKernel;
   tables.clear();
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
@@ -314,24 +314,21 @@ std::optional<FewRuns> DistanceFinder::lookAt(const PairNest &nest) {
 }
 
 const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance) {
-  constexpr Patience forTables[] = {{256'000, 256}, {4'000'000, 8}};
+  constexpr Patience forTables{256'000, 256};
   auto [found, isNew] = tables.try_emplace({nest, distance});
   const Distances &all = find(nest);
   if (!isNew || !mayHaveTable(nest, all.list[distance])) {
     return found->second;
   }
-  context.startQuestion(forNest(forTables[0].operations, nest));
+  context.startQuestion(forNest(forTables.operations, nest));
   if (std::optional<FewRuns> few = lookAt(nest)) {
     found->second = few->table(all, distance);
     return found->second;
   }
-  for (size_t i = 0; i < std::size(forTables) && numTables[i] < forTables[i].mostQuestions; ++i) {
-    ++numTables[i];
-    context.startQuestion(forNest(forTables[i].operations, nest));
+  if (numTables < forTables.mostQuestions) {
+    ++numTables;
+    context.startQuestion(forNest(forTables.operations, nest));
     found->second = Search(context, nest).table(all, distance);
-    if (!context.gaveUp()) {
-      break;
-    }
   }
   return found->second;
 }

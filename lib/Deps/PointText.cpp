@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
 namespace tally::deps {
@@ -45,22 +46,29 @@ private:
 
   uint32_t comparison() {
     uint32_t left = sum();
-    if (take("!=")) {
-      return add(Op::NotEqual, left, sum());
+    std::optional<uint32_t> first = related(left);
+    std::optional<uint32_t> second = first ? related(left) : std::nullopt;
+    return !first ? left : !second ? *first : add(Op::And, *first, *second);
+  }
+
+  /// With what follows, which takes its place; none if nothing follows.
+  std::optional<uint32_t> related(uint32_t &left) {
+    struct Relation {
+      std::string_view text;
+      Op op;
+      bool isTurned;
+    };
+
+    constexpr Relation relations[] = {{"!=", Op::NotEqual, false}, {"<=", Op::LessEqual, false},
+                                      {">=", Op::LessEqual, true}, {"<", Op::Less, false},
+                                      {">", Op::Less, true},       {"=", Op::Equal, false}};
+    for (const Relation &relation : relations) {
+      if (take(relation.text)) {
+        const uint32_t before = std::exchange(left, sum());
+        return relation.isTurned ? add(relation.op, left, before) : add(relation.op, before, left);
+      }
     }
-    if (take("<=")) {
-      return add(Op::LessEqual, left, sum());
-    }
-    if (take(">=")) {
-      return add(Op::LessEqual, sum(), left);
-    }
-    if (take("<")) {
-      return add(Op::Less, left, sum());
-    }
-    if (take(">")) {
-      return add(Op::Less, sum(), left);
-    }
-    return take("=") ? add(Op::Equal, left, sum()) : left;
+    return std::nullopt;
   }
 
   uint32_t sum() {
@@ -102,7 +110,7 @@ private:
       return left;
     }
     if (take("(")) {
-      uint32_t inner = any();
+      uint32_t inner = take("exists") ? exists() : any();
       expect(")");
       return inner;
     }
@@ -114,7 +122,67 @@ private:
       const uint32_t consumer = iteration(false, at);
       return add(Op::Sub, consumer, iteration(true, at));
     }
+    for (char letter : {'k', 'l'}) {
+      if (take({&letter, 1})) {
+        return variable({letter, digits()});
+      }
+    }
     return number(digits());
+  }
+
+  struct Name {
+    char letter;
+    int64_t number;
+
+    bool operator==(const Name &) const = default;
+  };
+
+  /// Each of the variables has a range that ends before a number without variables.
+  uint32_t exists() {
+    const size_t outside = scope.size();
+    do {
+      const char letter = take("k") ? 'k' : 'l';
+      isGood &= letter == 'k' || take("l");
+      scope.push_back({letter, digits()});
+    } while (take(","));
+    const auto first = static_cast<uint32_t>(result.ends.size());
+    const auto count = static_cast<uint32_t>(scope.size() - outside);
+    result.ends.resize(first + count, none);
+    result.variables.resize(first + count);
+    slots.resize(scope.size());
+    std::iota(slots.begin() + static_cast<ptrdiff_t>(outside), slots.end(), first);
+    expect(":");
+    const uint32_t body = all();
+    endVariables(body, first);
+    isGood &= std::ranges::count(result.ends, none) == 0;
+    scope.resize(outside);
+    slots.resize(outside);
+    return push({Op::Exists, false, body, first, count});
+  }
+
+  /// Looks for `k < number` among conditions that all hold.
+  void endVariables(uint32_t condition, uint32_t first) {
+    const Node node = result.nodes[condition];
+    if (node.op == Op::And) {
+      endVariables(node.a, first);
+      endVariables(node.b, first);
+    } else if (node.op == Op::Less && result.nodes[node.a].op == Op::Variable &&
+               result.nodes[node.a].a >= first && !usesVariables(node.b)) {
+      result.ends[result.nodes[node.a].a] = node.b;
+    }
+  }
+
+  bool usesVariables(uint32_t node) const {
+    const Node &own = result.nodes[node];
+    bool isLeaf = own.op == Op::Number || own.op == Op::Iteration || own.op == Op::Variable;
+    return own.op == Op::Variable || (!isLeaf && (usesVariables(own.a) || usesVariables(own.b)));
+  }
+
+  uint32_t variable(const Name &name) {
+    auto found = std::ranges::find(scope, name);
+    isGood &= found != scope.end();
+    return isGood ? push({Op::Variable, false, slots[static_cast<size_t>(found - scope.begin())]})
+                  : number(0);
   }
 
   uint32_t level() {
@@ -175,7 +243,10 @@ private:
 
   std::string_view rest;
   size_t numLevels;
-  bool isGood = true; ///< once it is not, nothing is taken any more
+  bool isGood = true;          ///< once it is not, nothing is taken any more
+  std::vector<Name> scope;     ///< variables
+  std::vector<uint32_t> slots; ///< their numbers
+  static constexpr uint32_t none = UINT32_MAX;
   PointText result;
 };
 
@@ -185,16 +256,26 @@ std::optional<PointText> PointText::of(std::string_view text, size_t numLevels) 
 
 /// Finds the largest parts that one side alone tells.
 void PointText::knowSides() {
-  constexpr uint8_t consumers = 1, producers = 2;
+  constexpr uint8_t consumers = 1, producers = 2, ofVariables = 4;
   std::vector<uint8_t> uses(nodes.size());
   whole = nodes;
   for (uint32_t n = 0; n < nodes.size(); ++n) {
     const Node &node = nodes[n];
-    bool isLeaf = node.op == Op::Number || node.op == Op::Iteration;
-    uses[n] = node.op == Op::Number ? 0
-              : !isLeaf             ? uses[node.a] | uses[node.b]
-              : node.isProducer     ? producers
-                                    : consumers;
+    switch (node.op) {
+    case Op::Number:
+      break;
+    case Op::Iteration:
+      uses[n] = node.isProducer ? producers : consumers;
+      break;
+    case Op::Variable:
+      uses[n] = ofVariables;
+      break;
+    case Op::Exists:
+      uses[n] = ofVariables | uses[node.a];
+      break;
+    default:
+      uses[n] = uses[node.a] | uses[node.b];
+    }
   }
   auto know = [&](uint32_t n) {
     if (uses[n] == consumers || uses[n] == producers) {
@@ -208,7 +289,10 @@ void PointText::knowSides() {
     const uint32_t n = open.back();
     open.pop_back();
     know(n);
-    if (uses[n] == (consumers | producers)) {
+    const Op op = whole[n].op;
+    if (op == Op::Exists) {
+      open.push_back(nodes[n].a);
+    } else if (op != Op::Known && op != Op::Number && op != Op::Variable) {
       open.insert(open.end(), {nodes[n].a, nodes[n].b});
     }
   }
@@ -235,6 +319,10 @@ int64_t PointText::valueOf(std::span<const Node> from, uint32_t node, const Side
   case Op::Iteration:
   case Op::Known:
     return isProducer ? sides.producer[a] : sides.consumer[a];
+  case Op::Variable:
+    return variables[a];
+  case Op::Exists:
+    return exists(from, from[node], b, sides);
   case Op::And:
     return valueOf(from, a, sides) != 0 && valueOf(from, b, sides) != 0;
   case Op::Or:
@@ -242,6 +330,24 @@ int64_t PointText::valueOf(std::span<const Node> from, uint32_t node, const Side
   default:
     return combined(op, valueOf(from, a, sides), valueOf(from, b, sides));
   }
+}
+
+/// Tries the values of a variable and of those after it.
+bool PointText::exists(std::span<const Node> from, const Node &node, uint32_t variable,
+                       const Sides &sides) {
+  constexpr uint64_t mostValues = uint64_t{1} << 26;
+  if (variable == node.b + static_cast<uint32_t>(node.value)) {
+    return valueOf(from, node.a, sides) != 0;
+  }
+  const int64_t end = valueOf(from, ends[variable], sides);
+  for (int64_t value = 0; value < end && !isTooLarge; ++value) {
+    variables[variable] = value;
+    isTooLarge |= ++numValues > mostValues;
+    if (exists(from, node, variable + 1, sides)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 int64_t PointText::combined(Op op, int64_t a, int64_t b) {

@@ -2,8 +2,9 @@
 //
 // The texts that isl reads as sets (Distances.h) are also read here, to be looked at one pair of
 // runs after the other: numbers, the distances d0, d1, .. and the consumer's iterations c0, c1, ..,
-// sums, products, `mod` and `floor`, comparisons, `and`, `or`. So where few runs are all there is,
-// they are not described, which nested quotients make hard for isl; and what it says is said twice.
+// sums, products, `mod` and `floor`, comparisons, `and`, `or`, and `exists` of variables in ranges
+// from 0 on. So where few runs are all there is, they are not described, which nested quotients
+// make hard for isl; and what it says is said twice.
 //
 // What depends on one of the two runs alone is worked out once for each run, not for each pair.
 //
@@ -22,7 +23,7 @@ namespace tally::deps {
 
 class PointText {
 public:
-  /// None if something else is in it: another coordinate, or `exists`. Empty: it always holds.
+  /// None if something else is in it, such as another coordinate. Empty: it always holds.
   static std::optional<PointText> of(std::string_view text, size_t numLevels);
 
   /// What the iterations of one run tell.
@@ -31,7 +32,8 @@ public:
   /// Of two runs.
   bool holds(std::span<const int64_t> ofProducer, std::span<const int64_t> ofConsumer);
 
-  /// Whether some question led to numbers that are too large: then no answer counts.
+  /// Whether some question led to numbers that are too large, or all of them together to too many
+  /// values of variables: then no answer counts.
   bool areTooLarge() const { return isTooLarge; }
 
 private:
@@ -39,6 +41,8 @@ private:
     Number,    ///< value
     Iteration, ///< of one side, on level a
     Known,     ///< of one side: number a of what its run tells
+    Variable,  ///< number a
+    Exists,    ///< values of the variables from b on, `value` of them, for which a holds
     Add,
     Sub,
     Mul,
@@ -70,11 +74,15 @@ private:
 
   void knowSides();
   int64_t valueOf(std::span<const Node> from, uint32_t node, const Sides &sides);
+  bool exists(std::span<const Node> from, const Node &node, uint32_t variable, const Sides &sides);
   int64_t combined(Op op, int64_t a, int64_t b);
 
   std::vector<Node> nodes;       ///< operands before their users
   std::vector<uint32_t> told[2]; ///< by the runs of the consumer, and of the producer
   std::vector<Node> whole;       ///< the nodes, where what runs tell is known
+  std::vector<uint32_t> ends;    ///< of the variables: nodes
+  std::vector<int64_t> variables;
+  uint64_t numValues = 0; ///< that variables have taken
   bool isTooLarge = false;
 };
 

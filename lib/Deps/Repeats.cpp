@@ -33,6 +33,7 @@ public:
     case TileExpr::Kind::Total:
       return entries(tile.loopOf(node));
     case TileExpr::Kind::Trips:
+      return isConstant(tile.loopOf(node)) ? std::optional(Drift()) : std::nullopt;
     case TileExpr::Kind::Symbol:
       return std::nullopt;
     case TileExpr::Kind::Add:
@@ -53,15 +54,18 @@ private:
   std::optional<Drift> entries(LoopId body) const {
     uint64_t each = 1;
     for (LoopId loop = body; loop != counted; loop = kernel.loops[loop].parent) {
-      const Loop &own = kernel.loops[loop];
-      bool isConstant =
-          loop != rootLoop && own.kind == LoopKind::Loop && own.trip.kind == Trip::Kind::Constant;
-      if (!isConstant || __builtin_mul_overflow(each, own.trip.constant, &each) ||
+      if (!isConstant(loop) ||
+          __builtin_mul_overflow(each, kernel.loops[loop].trip.constant, &each) ||
           each > maxCount) {
         return std::nullopt;
       }
     }
     return Drift{1, static_cast<int64_t>(each)};
+  }
+
+  bool isConstant(LoopId loop) const {
+    return loop != rootLoop && kernel.loops[loop].kind == LoopKind::Loop &&
+           kernel.loops[loop].trip.kind == Trip::Kind::Constant;
   }
 
   /// a + factor * b

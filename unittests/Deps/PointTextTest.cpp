@@ -26,6 +26,11 @@ public:
   explicit RandomCondition(uint64_t seed) : random(seed) {}
 
   std::string condition(uint64_t depth) {
+    if (random.percent(15)) {
+      return fmt::format(
+          "(exists k1, l1 : 0 <= k1 < {} and 0 <= l1 and l1 < {} + {} and {} + {} * k1 = {} + l1)",
+          number(1), 1 + random.below(3), number(0), number(1), 1 + random.below(3), number(1));
+    }
     if (depth == 0 || random.percent(40)) {
       const char *relations[] = {"=", "!=", "<", "<=", ">", ">="};
       return fmt::format("({} {} {})", number(2), relations[random.below(6)], number(1));
@@ -89,9 +94,11 @@ TEST(PointTextTest, saysWhatIslSays) {
 }
 
 TEST(PointTextTest, whatIsNotReadIsRefused) {
-  for (const char *text : {"u0 = 1", "c2 = 0", "d2 = 0", "t0 = s0", "c0 =", "(c0 = 1", "c0 = 1)",
-                           "exists k0 : k0 = c0", "c0 mod 0 = 1", "c0 mod c1 = 1",
-                           "floor(c0/0) = 1", "c0 = 99999999999999999999", "c = 1", "c0 = 1 c1"}) {
+  for (const char *text :
+       {"u0 = 1", "c2 = 0", "d2 = 0", "t0 = s0", "c0 =", "(c0 = 1", "c0 = 1)", "exists k0 : k0 < 2",
+        "(exists k0 : k0 = c0)", "(exists k0, l0 : k0 < l0 and l0 < k0)", "(exists k0 : l0 < 2)",
+        "(exists k0 : k0 < 2) and k0 = 1", "(exists c0 : c0 < 2)", "c0 mod 0 = 1", "c0 mod c1 = 1",
+        "floor(c0/0) = 1", "c0 = 99999999999999999999", "c = 1", "c0 = 1 c1"}) {
     EXPECT_FALSE(PointText::of(text, numLevels)) << text;
   }
 }
