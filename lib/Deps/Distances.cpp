@@ -297,7 +297,7 @@ private:
 void DistanceFinder::startKernel(size_t most) {
   mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
-  numTables = 0;
+  numTablesGivenUp = 0;
   pairsLeft = mostPairsOfKernel;
   tables.clear();
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
@@ -305,16 +305,17 @@ void DistanceFinder::startKernel(size_t most) {
 
 /// Each pair of runs, if they are few.
 std::optional<FewRuns> DistanceFinder::lookAt(const PairNest &nest) {
-  const uint64_t number = FewRuns::numPairs(nest);
-  if (number == 0 || number > pairsLeft) {
+  if (FewRuns::numPairs(nest) == 0 || pairsLeft == 0) {
     return std::nullopt;
   }
-  pairsLeft -= number;
-  return FewRuns::of(context, nest);
+  uint64_t numLookedAt = 0;
+  std::optional<FewRuns> few = FewRuns::of(context, nest, numLookedAt);
+  pairsLeft -= std::min(numLookedAt, pairsLeft);
+  return few;
 }
 
 const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance) {
-  constexpr Patience forTables{256'000, 256};
+  constexpr Patience forTables{256'000, 8};
   auto [found, isNew] = tables.try_emplace({nest, distance});
   const Distances &all = find(nest);
   if (!isNew || !mayHaveTable(nest, all.list[distance])) {
@@ -325,10 +326,10 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
     found->second = few->table(all, distance);
     return found->second;
   }
-  if (numTables < forTables.mostQuestions) {
-    ++numTables;
+  if (numTablesGivenUp < forTables.mostQuestions) {
     context.startQuestion(forNest(forTables.operations, nest));
     found->second = Search(context, nest).table(all, distance);
+    numTablesGivenUp += context.gaveUp();
   }
   return found->second;
 }

@@ -170,7 +170,7 @@ private:
   size_t undecided = 0;
   size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently
-  size_t numTables = 0;               ///< questions about tables
+  size_t numTablesGivenUp = 0;        ///< questions about tables without an answer
   uint64_t pairsLeft = 0;             ///< that this kernel may look at
 };
 

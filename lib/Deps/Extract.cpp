@@ -31,8 +31,13 @@ using namespace deps;
 
 namespace {
 
-/// More are not looked at together.
+/// More are not looked at together, by isl or run by run.
 constexpr size_t maxPairsTogether = 8;
+constexpr size_t maxPairsRunByRun = 64;
+
+bool areTooMany(size_t numPairs, const PairNest &nest) {
+  return numPairs > (FewRuns::numPairs(nest) != 0 ? maxPairsRunByRun : maxPairsTogether);
+}
 
 /// What one pair of accesses gives, before it is known to matter.
 struct Draft {
@@ -400,11 +405,12 @@ private:
   /// and all else that they need is kept.
   TableAnswer tableOf(std::span<const uint32_t> group, std::span<const uint32_t> kept, uint32_t i) {
     std::vector<TilePair> pairs = pairsOf(group);
-    if (!isAllKnown(group) || pairs.empty() || pairs.size() > maxPairsTogether) {
+    if (!isAllKnown(group) || pairs.empty() || pairs.size() > maxPairsRunByRun) {
       return {};
     }
     std::optional<PairNest> nest = tableView(pairs, drafts.distanceOf(drafts[i]));
-    const Distances *found = nest ? &finder.find(*nest) : nullptr;
+    bool isFew = nest && !areTooMany(pairs.size(), *nest);
+    const Distances *found = isFew ? &finder.find(*nest) : nullptr;
     if (!found || found->excess != Excess::Varies || found->list.empty()) {
       return {};
     }
@@ -442,7 +448,7 @@ private:
     if (std::ranges::any_of(kept, isLong) && isAllKnown(group, isUndecided)) {
       pairs = pairsOf(group, isUndecided);
     }
-    if (pairs.empty() || pairs.size() > maxPairsTogether) {
+    if (pairs.empty() || pairs.size() > maxPairsRunByRun) {
       return std::nullopt;
     }
     const PairPlace &place = pairs[0].place;
@@ -451,7 +457,7 @@ private:
     for (bool areFew : {true, false}) { // first what can be answered soon
       for (LoopId over = loop; over != rootLoop && over.valid(); over = kernel.loops[over].parent) {
         std::optional<PairNest> nest = elementView(pairs, over);
-        if (!nest || (FewRuns::numPairs(*nest) != 0) != areFew) {
+        if (!nest || areTooMany(pairs.size(), *nest) || (FewRuns::numPairs(*nest) != 0) != areFew) {
           continue;
         }
         if (std::optional<RunTable> table = tableOver(*nest, over)) {
@@ -572,12 +578,13 @@ private:
   /// says all; else 0.
   uint32_t fromRunOf(std::span<const uint32_t> group, uint32_t kept) {
     std::vector<TilePair> pairs = pairsOf(group);
-    bool isFew = !pairs.empty() && pairs.size() <= maxPairsTogether;
-    if (!isFew || pairs[0].place.producerHome != pairs[0].place.shared) {
+    bool areMany = pairs.empty() || pairs.size() > maxPairsRunByRun;
+    if (areMany || pairs[0].place.producerHome != pairs[0].place.shared) {
       return 0;
     }
     std::optional<PairNest> element = elementView(pairs);
-    const Distances *found = element ? &finder.find(*element) : nullptr;
+    bool isFew = element && !areTooMany(pairs.size(), *element);
+    const Distances *found = isFew ? &finder.find(*element) : nullptr;
     if (!found || found->excess != Excess::None || found->list.size() != 1) {
       return 0;
     }
@@ -612,12 +619,14 @@ private:
       return;
     }
     std::vector<TilePair> pairs = pairsOf(group);
-    if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
+    if (pairs.size() < 2 || pairs.size() > maxPairsRunByRun) {
       return;
     }
-    markExact(kept, finder.find(vectorView(pairs)), pairs[0].place);
-    if (std::optional<PairNest> element = elementView(pairs)) {
-      markExact(kept, finder.find(*element), pairs[0].place);
+    for (const std::optional<PairNest> &nest :
+         {std::optional(vectorView(pairs)), elementView(pairs)}) {
+      if (nest && !areTooMany(pairs.size(), *nest)) {
+        markExact(kept, finder.find(*nest), pairs[0].place);
+      }
     }
   }
 

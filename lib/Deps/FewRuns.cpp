@@ -70,9 +70,12 @@ FewRuns::FewRuns(const PairNest &nest) : nest(nest) {
   ofConsumers = iterationsOfAll(consumers);
 }
 
-std::optional<FewRuns> FewRuns::of(IslContext &context, const PairNest &nest) {
+std::optional<FewRuns> FewRuns::of(IslContext &context, const PairNest &nest,
+                                   uint64_t &numLookedAt) {
   FewRuns few(nest);
-  return few.look(context) ? std::optional(std::move(few)) : std::nullopt;
+  bool isGood = few.look(context);
+  numLookedAt += few.numLookedAt;
+  return isGood ? std::optional(std::move(few)) : std::nullopt;
 }
 
 /// What it says of pairs of runs is not known where numbers are too large, or isl gives up.
@@ -85,6 +88,7 @@ bool FewRuns::look(IslContext &context) {
       return overlap->holds(fromProducer[static_cast<size_t>(producer)],
                             fromConsumer[static_cast<size_t>(consumer)]);
     });
+    numLookedAt += overlap->numTried();
     return !overlap->areTooLarge();
   }
   IslSet set = context.parse(NestText(nest).conflicts());
@@ -126,6 +130,7 @@ template <typename Conflicts> void FewRuns::lookAtAll(Conflicts &&conflict) {
     const int64_t end =
         (consumer / consumersInside + (nest.zeroIsOrdered ? 1 : 0)) * producersInside;
     for (int64_t producer = end; producer-- > 0;) {
+      ++numLookedAt;
       if (conflict(producer, consumer)) {
         conflicts.push_back({producer, consumer});
         last = std::max(last, producer);

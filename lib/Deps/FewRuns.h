@@ -28,8 +28,9 @@ public:
   static constexpr uint64_t mostPairs = uint64_t{1} << 21;
 
   /// Of a nest with pairs to look at; none if isl gives up, which is asked where texts are not
-  /// simple.
-  static std::optional<FewRuns> of(IslContext &context, const PairNest &nest);
+  /// simple. Adds how many it has looked at.
+  static std::optional<FewRuns> of(IslContext &context, const PairNest &nest,
+                                   uint64_t &numLookedAt);
 
   /// None if there are more than `most`.
   std::optional<Distances> distances(size_t most) const;
@@ -57,6 +58,7 @@ private:
 
   bool look(IslContext &context);
   std::vector<Vector> toldBy(PointText &text, bool isProducer) const;
+  uint64_t numLookedAt = 0;
   template <typename Conflicts> void lookAtAll(Conflicts &&conflict);
   Vector distanceOf(const Conflict &conflict) const;
   bool areMore() const;

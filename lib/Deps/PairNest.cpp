@@ -69,6 +69,8 @@ public:
     consumerOwn = pair.kernel.realLoops(place.consumerHome, place.shared);
   }
 
+  const Kernel &kernel() const { return pair.kernel; }
+
   std::vector<LoopId> producerOwn;
   std::vector<LoopId> consumerOwn;
   std::vector<CountedBody> counted; ///< by counters of the nest
@@ -214,10 +216,15 @@ private:
   PairNest &nest;
 };
 
-/// The levels, once there are names for what their formulas name.
-void addLevels(const PairPlace &place, LoopNames &names, PairNest &nest) {
+/// The levels, after all else that names values. All runs in the iterations of the outermost loop
+/// up to that of the consumer exist, however often it runs: so its trips need not be a formula of
+/// values that nothing else names.
+void addLevels(const PairPlace &place, LoopNames &names, PairNest &nest, bool mayBePlain) {
   for (LoopId loop : place.levels) {
-    nest.levels.push_back({names.extentOf(loop, true), names.extentOf(loop, false)});
+    bool isPlain = mayBePlain && nest.levels.empty() && nest.values.empty();
+    Extent plain = extentOf(names.kernel().loops[loop]);
+    nest.levels.push_back({isPlain ? plain : names.extentOf(loop, true),
+                           isPlain ? plain : names.extentOf(loop, false)});
   }
 }
 
@@ -269,10 +276,10 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
   const TilePair &pair = pairs.front();
   PairNest nest = commonPart(pair);
   LoopNames names(pair, nest);
-  addLevels(pair.place, names, nest);
   addExtents(names, true, nest.producerOwn, names.producerOwn);
   addExtents(names, false, nest.consumerOwn, names.consumerOwn);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  addLevels(pair.place, names, nest, meaning == nullptr);
   if (!pair.place.levels.empty()) {
     addRepeats(nest, pairs, pair.place.levels.front());
   }
@@ -283,14 +290,16 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
 }
 
 /// How many runs a nest has: so often its outermost loop runs, times the runs in each iteration.
-static Extent runsOf(const RunNumbers &numbers, LoopNames &names, bool atProducer) {
+static Extent runsOf(const RunNumbers &numbers, LoopNames &names, bool atProducer, bool isPlain) {
   if (numbers.isSingle()) {
     Extent once;
     once.min = 1;
     once.max = 1;
     return once;
   }
-  Extent extent = names.extentOf(numbers.loops().front(), atProducer);
+  const LoopId outermost = numbers.loops().front();
+  Extent extent =
+      isPlain ? extentOf(names.kernel().loops[outermost]) : names.extentOf(outermost, atProducer);
   uint64_t runs = numbers.runsPerIteration(0);
   if (runs == 1) {
     return extent;
@@ -304,7 +313,9 @@ static Extent runsOf(const RunNumbers &numbers, LoopNames &names, bool atProduce
   return extent;
 }
 
-std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
+/// The runs of both are numbered in each iteration of the body around both; or, in a turn, in all
+/// of them.
+static std::optional<PairNest> elementViewOf(std::span<const TilePair> pairs, bool isTurn) {
   const TilePair &pair = pairs.front();
   const Kernel &kernel = pair.kernel;
   std::optional<SideBySide> paired =
@@ -317,11 +328,13 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   nest.unpaired = static_cast<uint32_t>(pair.place.levels.size());
   nest.pairedFrom = nest.unpaired == 0 ? 0 : nest.unpaired - 1;
   LoopNames names(pair, nest);
-  addLevels(pair.place, names, nest);
-  nest.levels.push_back(
-      {runsOf(paired->producer, names, true), runsOf(paired->consumer, names, false)});
-  names.paired = std::move(paired);
+  names.paired = paired;
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  bool isPlain = isTurn && pair.place.levels.empty() && nest.values.empty();
+  PairNest::Level runs{runsOf(paired->producer, names, true, isPlain),
+                       runsOf(paired->consumer, names, false, isPlain)};
+  addLevels(pair.place, names, nest, true);
+  nest.levels.push_back(std::move(runs));
   if (!pair.place.levels.empty()) {
     addRepeats(nest, pairs, pair.place.levels.front());
   }
@@ -329,6 +342,10 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
     return std::nullopt;
   }
   return nest;
+}
+
+std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
+  return elementViewOf(pairs, false);
 }
 
 std::optional<PairNest> elementView(std::span<const TilePair> pairs, LoopId over) {
@@ -339,7 +356,7 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs, LoopId over
   for (TilePair &pair : within) {
     pair.place = {place.producerHome, place.consumerHome, outer, kernel.realLoops(outer), {}};
   }
-  std::optional<PairNest> nest = elementView(within);
+  std::optional<PairNest> nest = elementViewOf(within, true);
   if (!nest) {
     return std::nullopt;
   }

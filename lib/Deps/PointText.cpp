@@ -335,7 +335,7 @@ int64_t PointText::valueOf(std::span<const Node> from, uint32_t node, const Side
 /// Tries the values of a variable and of those after it.
 bool PointText::exists(std::span<const Node> from, const Node &node, uint32_t variable,
                        const Sides &sides) {
-  constexpr uint64_t mostValues = uint64_t{1} << 26;
+  constexpr uint64_t mostValues = uint64_t{1} << 22;
   if (variable == node.b + static_cast<uint32_t>(node.value)) {
     return valueOf(from, node.a, sides) != 0;
   }

@@ -36,6 +36,9 @@ public:
   /// values of variables: then no answer counts.
   bool areTooLarge() const { return isTooLarge; }
 
+  /// How many values variables have taken.
+  uint64_t numTried() const { return numValues; }
+
 private:
   enum class Op : uint8_t {
     Number,    ///< value
@@ -82,7 +85,7 @@ private:
   std::vector<Node> whole;       ///< the nodes, where what runs tell is known
   std::vector<uint32_t> ends;    ///< of the variables: nodes
   std::vector<int64_t> variables;
-  uint64_t numValues = 0; ///< that variables have taken
+  uint64_t numValues = 0;
   bool isTooLarge = false;
 };
 

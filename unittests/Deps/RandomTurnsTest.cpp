@@ -61,8 +61,10 @@ public:
 
 private:
   Trip outermostTrips() {
-    switch (random.below(4)) {
+    switch (random.below(5)) {
     case 0:
+      return b.formula("$n");
+    case 3:
       return b.value("n", random.below(2));
     case 1:
       return b.value("n", 0, 4);
@@ -85,9 +87,11 @@ private:
 
   void add(const std::string &name) {
     b.instr(name, b.queueOf(engines[random.below(2)]));
-    AccessKind kind = random.percent(60) ? AccessKind::Write : AccessKind::Read;
-    std::string error, text = fmt::format("X[({}) mod {}]", place(), ring);
-    b.access(kind, BufferId(0), toString(*parseAccess(text, error)));
+    for (uint64_t i = 0, count = random.percent(30) ? 2 : 1; i < count; ++i) {
+      AccessKind kind = random.percent(60) ? AccessKind::Write : AccessKind::Read;
+      std::string error, text = fmt::format("X[({}) mod {}]", place(), ring);
+      b.access(kind, BufferId(0), toString(*parseAccess(text, error)));
+    }
   }
 
   std::string place() {
