@@ -317,15 +317,17 @@ namespace {
 class OrderObserver : public ImplObserver {
 public:
   OrderObserver(const Kernel &kernel, const Code &code, const Machine &machine)
-      : kernel(kernel), before(kernel, code.semaphores.size(), machine) {
+      : kernel(kernel), counterLimit(machine.counterLimit()),
+        before(kernel, code.semaphores.size(), machine) {
     order.numQueues = static_cast<uint32_t>(kernel.queues.size());
     order.issues.resize(kernel.engines.size());
     order.known.resize(kernel.engines.size());
   }
 
   void onWait(EngineId engine, SemaId sema, uint32_t threshold) override {
+    bool isNegative = threshold >= counterLimit; // signed waits: it passes at once
     before.step(engine);
-    before.wait(engine, sema, threshold, engine.value);
+    before.wait(engine, sema, isNegative ? 0 : threshold, engine.value);
   }
 
   void onIssue(EngineId engine, QueueId queue, Instance instance) override {
@@ -361,6 +363,7 @@ public:
   }
 
   const Kernel &kernel;
+  uint64_t counterLimit;
   HappensBefore before;
   IssueOrder order;
 };

@@ -95,6 +95,7 @@ bool NoWaits::isInOrder(const DerivedDep &derived) const {
 Extraction writtenDeps(const Kernel &kernel) {
   Extraction written;
   written.components = kernel.components;
+  written.tables = kernel.tables;
   for (DepId dep : kernel.deps.ids()) {
     written.deps.emplace_back().dep = kernel.deps[dep];
   }

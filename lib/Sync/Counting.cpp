@@ -278,8 +278,12 @@ private:
     return known->second;
   }
 
-  /// Whether there are always as many runs of the producer as the table asks for.
+  /// Whether there are always as many runs of the producer as the table asks for. An earlier
+  /// iteration may have left out a branch around both, with all runs in it.
   bool staysWithin(const Wait &wait, InstrId producer) const {
+    if (wait.slot > 0 && kernel.realLoop(wait.innerAround) != wait.innerAround) {
+      return false;
+    }
     LoopId home = kernel.instrs[producer].home;
     std::optional<uint64_t> consumers =
         RunNumbers::below(kernel, wait.innerAround, wait.innerLoop)->most(kernel);
