@@ -136,7 +136,9 @@ private:
     uint64_t roll = random.below(100);
     Range trips = drawRange();
     if (roll < options.constantPercent) {
-      return KernelBuilder::constant(drawTripCount(random, trips));
+      uint64_t count = drawTripCount(random, trips);
+      bool byBounds = options.boundsPercent != 0 && random.percent(options.boundsPercent);
+      return byBounds ? builder.value("n." + name, count, count) : KernelBuilder::constant(count);
     }
     if (roll < options.constantPercent + options.guardPercent) {
       return builder.guard("while." + name);

@@ -103,11 +103,10 @@ public:
   /// do not reach over the end of a third.
   int64_t constantTrips(LoopId body) const {
     const Loop &loop = kernel.loops[body];
-    bool isNested = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant &&
-                    kernel.loops[loop.parent].kind == LoopKind::Loop;
+    bool isNested = loop.knownTrips() && kernel.loops[loop.parent].kind == LoopKind::Loop;
     bool reaches = dep.form != DistanceForm::Flat ||
                    (isNested && kernel.realLoop(kernel.loops[loop.parent].parent) == rootLoop);
-    return isNested && reaches ? static_cast<int64_t>(loop.trip.constant) : 0;
+    return isNested && reaches ? static_cast<int64_t>(*loop.knownTrips()) : 0;
   }
 
   /// The distance in runs of `body`, for one on it and the loop around it; 0 if it is no such.

@@ -65,10 +65,7 @@ public:
   /// How often a body runs at least each time it is reached.
   int64_t minTrips(LoopId body) const {
     const Loop &loop = kernel.loops[body];
-    bool isConstant = loop.trip.kind == Trip::Kind::Constant;
-    return loop.kind != LoopKind::Loop
-               ? 0
-               : static_cast<int64_t>(isConstant ? loop.trip.constant : loop.trip.min);
+    return loop.kind == LoopKind::Loop ? static_cast<int64_t>(loop.trip.least()) : 0;
   }
 
   uint32_t numCommonLoops(InstrId a, InstrId b) const {

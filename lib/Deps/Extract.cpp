@@ -12,6 +12,7 @@
 
 #include "Candidates.h"
 #include "FewRuns.h"
+#include "IdleGuards.h"
 #include "PairNest.h"
 #include "Shifted.h"
 
@@ -752,13 +753,15 @@ static size_t mostQuestions(const Kernel &kernel, const ExtractOptions &options)
 
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
   impl->finder.startKernel(mostQuestions(kernel, options));
-  return Extracting(kernel, options, impl->finder).run();
+  std::optional<Kernel> plain = withoutIdleGuards(kernel);
+  return Extracting(plain ? *plain : kernel, options, impl->finder).run();
 }
 
 Extraction Extractor::extractBetween(const Kernel &kernel, const ExtractOptions &options,
                                      InstrId producer, InstrId consumer) {
   impl->finder.startKernel(mostQuestions(kernel, options));
-  return Extracting(kernel, options, impl->finder).runBetween(producer, consumer);
+  std::optional<Kernel> plain = withoutIdleGuards(kernel);
+  return Extracting(plain ? *plain : kernel, options, impl->finder).runBetween(producer, consumer);
 }
 
 size_t Extractor::numUndecided() const {

@@ -32,8 +32,8 @@ Number numberOf(const Kernel &kernel, LoopId id) {
   if (id == rootLoop || loop.kind != LoopKind::Loop || !loop.uniform) {
     return {};
   }
-  if (loop.trip.kind == Trip::Kind::Constant) {
-    return {true, loop.trip.constant, {}};
+  if (std::optional<uint64_t> trips = loop.knownTrips()) {
+    return {true, *trips, {}};
   }
   if (loop.trip.kind == Trip::Kind::Formula && !namesLoops(kernel.tiles->formulaOf(id))) {
     return {true, 0, loop.trip.symbol};

@@ -407,7 +407,7 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   }
   bool counts = false;
   bool isFlat = true;
-  forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
+  auto look = [&](const TileBox &tile, TileExprId expr) {
     const BodyTile &read = pair.tiles.read(tile);
     const ParsedAccess &access = read.access;
     auto isCount = [&](const TileExpr &node) {
@@ -418,6 +418,10 @@ std::optional<PairNest> flatView(const TilePair &pair) {
       return (node.kind == TileExpr::Kind::Total && !isCount(node)) ||
              node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
     });
+  };
+  forDecidingExprs(pair, look, [&](const TileBox &tile, const TileGuard &guard) {
+    look(tile, guard.left);
+    look(tile, guard.right);
   });
   bool hasOneLoop = place.levels.size() == 1 && (!counts || place.levels[0] == body);
   if (!isFlat || hasOneLoop) {

@@ -31,7 +31,7 @@ LoopId ringThatStartsAnew(const Kernel &kernel, const BodyTile &tile) {
     if (node.kind == TileExpr::Kind::Loop) {
       LoopId loop = tile.loopOf(node);
       bool isInner = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
-      if (isInner && kernel.loops[loop].trip.kind != Trip::Kind::Constant) {
+      if (isInner && !kernel.loops[loop].knownTrips()) {
         return loop;
       }
     }
@@ -42,7 +42,7 @@ LoopId ringThatStartsAnew(const Kernel &kernel, const BodyTile &tile) {
 /// Whether all loops around an instruction have constant trips.
 bool runsConstantly(const Kernel &kernel, InstrId instr) {
   return std::ranges::all_of(kernel.realLoops(kernel.instrs[instr].home), [&](LoopId loop) {
-    return kernel.loops[loop].trip.kind == Trip::Kind::Constant;
+    return kernel.loops[loop].knownTrips().has_value();
   });
 }
 

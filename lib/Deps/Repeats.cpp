@@ -33,7 +33,7 @@ public:
     case TileExpr::Kind::Total:
       return entries(tile.loopOf(node));
     case TileExpr::Kind::Trips:
-      return isConstant(tile.loopOf(node)) ? std::optional(Drift()) : std::nullopt;
+      return kernel.loops[tile.loopOf(node)].knownTrips() ? std::optional(Drift()) : std::nullopt;
     case TileExpr::Kind::Symbol:
       return std::nullopt;
     case TileExpr::Kind::Add:
@@ -49,23 +49,22 @@ public:
     return std::nullopt;
   }
 
+  /// What a comparison asks for. Both sides may grow, if they do so together.
+  std::optional<Drift> of(const TileGuard &guard) const {
+    return plus(of(guard.left), -1, of(guard.right));
+  }
+
 private:
   /// Of a body that is entered equally often in each entry of the counted one.
   std::optional<Drift> entries(LoopId body) const {
     uint64_t each = 1;
     for (LoopId loop = body; loop != counted; loop = kernel.loops[loop].parent) {
-      if (!isConstant(loop) ||
-          __builtin_mul_overflow(each, kernel.loops[loop].trip.constant, &each) ||
-          each > maxCount) {
+      std::optional<uint64_t> trips = kernel.loops[loop].knownTrips();
+      if (!trips || __builtin_mul_overflow(each, *trips, &each) || each > maxCount) {
         return std::nullopt;
       }
     }
     return Drift{1, static_cast<int64_t>(each)};
-  }
-
-  bool isConstant(LoopId loop) const {
-    return loop != rootLoop && kernel.loops[loop].kind == LoopKind::Loop &&
-           kernel.loops[loop].trip.kind == Trip::Kind::Constant;
   }
 
   /// a + factor * b
@@ -113,16 +112,23 @@ private:
 
 uint64_t repeatsOf(std::span<const TilePair> pairs, LoopId counted) {
   uint64_t repeats = 1;
+  auto add = [&](const std::optional<Drift> &drift) {
+    bool comesAgain = repeats != 0 && drift && drift->step == 0;
+    repeats = comesAgain ? std::lcm(repeats, drift->period) : 0;
+    repeats = repeats > mostRepeats ? 0 : repeats;
+  };
   for (const TilePair &pair : pairs) {
-    forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
-      if (!expr.valid() || repeats == 0) {
-        return;
-      }
-      std::optional<Drift> drift = Drifts(pair.kernel, pair.tiles.read(tile), counted).of(expr);
-      bool comesAgain = drift && drift->step == 0;
-      repeats = comesAgain ? std::lcm(repeats, drift->period) : 0;
-      repeats = repeats > mostRepeats ? 0 : repeats;
-    });
+    auto driftOf = [&](const TileBox &tile, const auto &what) {
+      add(Drifts(pair.kernel, pair.tiles.read(tile), counted).of(what));
+    };
+    forDecidingExprs(
+        pair,
+        [&](const TileBox &tile, TileExprId expr) {
+          if (expr.valid()) {
+            driftOf(tile, expr);
+          }
+        },
+        driftOf);
   }
   return repeats;
 }

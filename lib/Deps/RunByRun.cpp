@@ -22,11 +22,11 @@ static std::optional<uint64_t> countRuns(const Kernel &kernel) {
     if (id == rootLoop) {
       continue;
     }
-    bool isConstant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-    if (!isConstant || loop.trip.constant > mostRuns || !loop.uniform) {
+    std::optional<uint64_t> trips = loop.knownTrips();
+    if (!trips || *trips > mostRuns || !loop.uniform) {
       return std::nullopt;
     }
-    entries[id] = entries[loop.parent] * loop.trip.constant;
+    entries[id] = entries[loop.parent] * *trips;
     numRuns += entries[id];
     if (numRuns > mostRuns) {
       return std::nullopt;

@@ -201,8 +201,7 @@ private:
         std::ranges::none_of(own, [](const DistanceComponent &c) { return c.distance < 0; });
     bool isThere = true;
     for (LoopId l = shift.body; l != own.front().loop; l = kernel.loops[l].parent) {
-      isThere &= kernel.loops[l].kind == LoopKind::Loop &&
-                 kernel.loops[l].trip.kind == Trip::Kind::Constant;
+      isThere &= kernel.loops[l].knownTrips().has_value();
     }
     return isForward && isThere;
   }

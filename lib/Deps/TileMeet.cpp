@@ -331,7 +331,8 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
 }
 
 void forDecidingExprs(const TilePair &pair,
-                      const std::function<void(const TileBox &, TileExprId)> &visit) {
+                      const std::function<void(const TileBox &, TileExprId)> &visit,
+                      const std::function<void(const TileBox &, const TileGuard &)> &visitGuard) {
   const Deciding deciding = decidingOf(pair);
   for (const auto &[tile, sizes, guards] : deciding.sides) {
     const std::vector<TileDim> &dims = pair.tiles.parsed(tile).dims;
@@ -345,8 +346,7 @@ void forDecidingExprs(const TilePair &pair,
       visit(tile, size);
     }
     for (const TileGuard &guard : guards) {
-      visit(tile, guard.left);
-      visit(tile, guard.right);
+      visitGuard(tile, guard);
     }
   }
 }

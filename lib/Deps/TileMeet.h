@@ -28,9 +28,11 @@ struct Meeting {
 
 Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer);
 
-/// Calls `visit` for each expression of a tile that appears in the condition.
+/// Calls one of the two for each expression of a tile that appears in the condition, and for each
+/// guard.
 void forDecidingExprs(const TilePair &pair,
-                      const std::function<void(const TileBox &, TileExprId)> &visit);
+                      const std::function<void(const TileBox &, TileExprId)> &visit,
+                      const std::function<void(const TileBox &, const TileGuard &)> &visitGuard);
 
 } // namespace tally::deps
 

@@ -11,15 +11,14 @@ uint64_t leastTrips(const Loop &loop) {
   if (loop.isBranch()) {
     return 0;
   }
-  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant : loop.trip.min;
+  return loop.trip.least();
 }
 
 uint64_t mostTrips(const Loop &loop) {
   if (loop.isBranch()) {
     return 1;
   }
-  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
-                                                : loop.trip.max.value_or(maxCount);
+  return loop.trip.most().value_or(maxCount);
 }
 
 UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body, bool asksFrom)

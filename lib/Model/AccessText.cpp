@@ -42,6 +42,12 @@ bool TileGuard::holds(int64_t leftValue, int64_t rightValue) const {
   return false;
 }
 
+TileGuard TileGuard::opposite() const {
+  constexpr Relation opposites[] = {Relation::NotEqual, Relation::Equal,     Relation::GreaterEqual,
+                                    Relation::Greater,  Relation::LessEqual, Relation::Less};
+  return {opposites[static_cast<size_t>(relation)], left, right};
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//

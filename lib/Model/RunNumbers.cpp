@@ -19,11 +19,11 @@ std::optional<RunNumbers> RunNumbers::below(const Kernel &kernel, LoopId outer, 
     numbers.path.push_back(l);
     numbers.weights.push_back(runs);
     if (loop.parent != outer) {
-      bool isConstant = loop.trip.kind == Trip::Kind::Constant;
-      if (!isConstant || loop.trip.constant > maxCount / runs) {
+      std::optional<uint64_t> trips = loop.knownTrips();
+      if (!trips || *trips > maxCount / runs) {
         return std::nullopt;
       }
-      runs *= loop.trip.constant;
+      runs *= *trips;
     }
   }
   std::ranges::reverse(numbers.path);

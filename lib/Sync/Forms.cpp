@@ -89,12 +89,11 @@ private:
   uint64_t runsIn(LoopId outer, LoopId inner) const {
     uint64_t runs = 1;
     for (LoopId id = inner; id != outer; id = kernel.loops[id].parent) {
-      const Loop &loop = kernel.loops[id];
-      bool constant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-      if (!constant || loop.trip.constant >= plan.decisions.counterLimit / runs) {
+      std::optional<uint64_t> trips = kernel.loops[id].knownTrips();
+      if (!trips || *trips >= plan.decisions.counterLimit / runs) {
         return 0;
       }
-      runs *= loop.trip.constant;
+      runs *= *trips;
       if (runs == 0) {
         return 0;
       }
@@ -378,7 +377,7 @@ private:
     std::span<const DistanceComponent> components = kernel.componentsOf(dep);
     bool isInside = true; // so far, the target is one iteration, and not the end of a loop
     for (LoopId l : loopsBelowCarrier()) {
-      int64_t trips = static_cast<int64_t>(kernel.loops[l].trip.constant);
+      int64_t trips = static_cast<int64_t>(*kernel.loops[l].knownTrips());
       auto found = std::ranges::find(components, l, &DistanceComponent::loop);
       int64_t distance = found != components.end() ? found->distance : 0;
       if (distance > 0) {

@@ -36,17 +36,13 @@ struct Part {
   auto ends() const { return std::tuple(producer.value, consumer.value, distance); }
 };
 
-bool hasConstantTrips(const Loop &loop) {
-  return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-}
-
-/// From the shared body outwards; empty unless all are loops, and all but the last have constant
-/// trips.
+/// From the shared body outwards; empty unless all are loops, and the trips of all but the last are
+/// known.
 std::vector<LoopId> loopsAround(const Kernel &kernel, LoopId shared) {
   std::vector<LoopId> loops;
   for (LoopId l = shared; l != rootLoop; l = kernel.loops[l].parent) {
     bool isLast = kernel.loops[l].parent == rootLoop;
-    if (kernel.loops[l].kind != LoopKind::Loop || (!isLast && !hasConstantTrips(kernel.loops[l]))) {
+    if (kernel.loops[l].kind != LoopKind::Loop || (!isLast && !kernel.loops[l].knownTrips())) {
       return {};
     }
     loops.push_back(l);
@@ -69,12 +65,12 @@ std::optional<Part> partOf(const Kernel &kernel, DepId id) {
   }
   std::vector<LoopId> loops = loopsAround(kernel, shared);
   auto carrier = std::ranges::find(loops, components.front().loop);
-  if (loops.size() < 2 || carrier == loops.end() || !hasConstantTrips(kernel.loops[shared])) {
+  if (loops.size() < 2 || carrier == loops.end() || !kernel.loops[shared].knownTrips()) {
     return std::nullopt;
   }
   const auto level = static_cast<size_t>(carrier - loops.begin());
   const auto tripsOf = [&](size_t i) {
-    return static_cast<int64_t>(kernel.loops[loops[i]].trip.constant);
+    return static_cast<int64_t>(*kernel.loops[loops[i]].knownTrips());
   };
   for (size_t i = 1; i <= level; ++i) {
     if (distanceOn(components, loops[i]) != (i == level ? 1 : 1 - tripsOf(i))) {

@@ -35,17 +35,17 @@ public:
     beginLoop(outermostTrips());
     bool isDeep = random.percent(25);
     if (isDeep) {
-      beginLoop(KernelBuilder::constant(2));
+      beginLoop(always(2));
     }
     const uint64_t count = 2 + random.below(2);
     const bool isOneLoop = random.percent(40);
     if (isOneLoop) {
-      beginLoop(KernelBuilder::constant(1 + random.below(4)));
+      beginLoop(always(1 + random.below(4)));
     }
     for (uint64_t i = 0; i < count; ++i) {
       bool isOwn = !isOneLoop && random.percent(80);
       if (isOwn) {
-        beginLoop(KernelBuilder::constant(1 + random.below(4)));
+        beginLoop(always(1 + random.below(4)));
       }
       add(fmt::format("i{}", i));
       if (isOwn) {
@@ -75,6 +75,32 @@ private:
     }
   }
 
+  /// The same, however it is said.
+  Trip always(uint64_t trips) {
+    switch (random.below(6)) {
+    case 0:
+      return b.value(fmt::format("v{}", numLoops), trips, trips);
+    case 1:
+      return b.formula(fmt::format("{}", trips));
+    default:
+      return KernelBuilder::constant(trips);
+    }
+  }
+
+  /// A guard that no run fails, or none.
+  std::string guard() {
+    switch (random.below(12)) {
+    case 0:
+      return fmt::format(" if {} >= 0", loops[random.below(loops.size())]);
+    case 1:
+      return fmt::format(" if {0} mod {1} + {0} < {0} + {1}", loops.front(), 2 + random.below(3));
+    case 2:
+      return fmt::format(" if {} < trips({})", loops.back(), loops.back());
+    default:
+      return "";
+    }
+  }
+
   void beginLoop(Trip trips) {
     loops.push_back(fmt::format("L{}", numLoops++));
     b.beginLoop(loops.back(), trips);
@@ -89,7 +115,7 @@ private:
     b.instr(name, b.queueOf(engines[random.below(2)]));
     for (uint64_t i = 0, count = random.percent(30) ? 2 : 1; i < count; ++i) {
       AccessKind kind = random.percent(60) ? AccessKind::Write : AccessKind::Read;
-      std::string error, text = fmt::format("X[({}) mod {}]", place(), ring);
+      std::string error, text = fmt::format("X[({}) mod {}]{}", place(), ring, guard());
       b.access(kind, BufferId(0), toString(*parseAccess(text, error)));
     }
   }

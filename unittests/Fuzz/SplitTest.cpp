@@ -174,7 +174,7 @@ TEST(SplitTest, whatIsRefusedWouldFail) {
     }
     ++refused;
     bool fails = false;
-    for (uint64_t run = 0; run < 8 && !fails; ++run) {
+    for (uint64_t run = 0; run < 16 && !fails; ++run) {
       uint64_t choice = seed * 4 + run;
       fails = !mismatchOf(kernel, compiled->code, choice).empty() ||
               !racesOf(kernel, compiled->code, choice, 10).empty();

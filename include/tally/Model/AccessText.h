@@ -90,6 +90,9 @@ struct TileGuard {
 
   bool holds(int64_t leftValue, int64_t rightValue) const;
 
+  /// It holds where this one does not.
+  TileGuard opposite() const;
+
   bool operator==(const TileGuard &) const = default;
 };
 

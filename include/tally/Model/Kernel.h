@@ -113,6 +113,9 @@ struct Trip {
     return kind == Kind::Constant ? std::optional(constant) : max;
   }
 
+  /// Where bounds say it, whatever gives the number; none: it is known when the kernel runs.
+  std::optional<uint64_t> known() const { return most() == least() ? most() : std::nullopt; }
+
   bool operator==(const Trip &) const = default;
 };
 
@@ -160,6 +163,11 @@ struct Loop {
   Location where;
 
   bool isBranch() const { return kind == LoopKind::Then || kind == LoopKind::Else; }
+
+  /// How often a loop runs each time it is reached. None of a branch.
+  std::optional<uint64_t> knownTrips() const {
+    return kind == LoopKind::Loop ? trip.known() : std::nullopt;
+  }
 };
 
 /// One child of a body. Instructions between two nested statements form a

@@ -137,6 +137,10 @@ public:
 
   size_t size() const { return tiles.size(); }
 
+  void setGuards(TileId id, std::vector<TileGuard> guards) {
+    tiles[id].access.guards = std::move(guards);
+  }
+
 private:
   IdVector<TileId, BodyTile> tiles;
   IdVector<AccessId, TileId> tileOf;
