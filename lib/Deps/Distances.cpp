@@ -309,7 +309,7 @@ std::optional<FewRuns> DistanceFinder::lookAt(const PairNest &nest) {
     return std::nullopt;
   }
   uint64_t numLookedAt = 0;
-  std::optional<FewRuns> few = FewRuns::of(context, nest, numLookedAt);
+  std::optional<FewRuns> few = FewRuns::of(nest, numLookedAt);
   pairsLeft -= std::min(numLookedAt, pairsLeft);
   return few;
 }
@@ -321,7 +321,6 @@ const TableAnswer &DistanceFinder::tableOf(const PairNest &nest, size_t distance
   if (!isNew || !mayHaveTable(nest, all.list[distance])) {
     return found->second;
   }
-  context.startQuestion(forNest(forTables.operations, nest));
   if (std::optional<FewRuns> few = lookAt(nest)) {
     found->second = few->table(all, distance);
     return found->second;
@@ -349,8 +348,6 @@ Distances DistanceFinder::answer(const PairNest &nest) {
   const uint64_t numPairs = FewRuns::numPairs(nest);
   bool areVeryFew = nest.levels.size() == 1 && numPairs <= veryFew;
   for (size_t i = 0; i < numPatiences; ++i) {
-    const uint64_t operations = forNest(patiences[i].operations, nest);
-    context.startQuestion(operations);
     if (numPairs != 0 && i == (areVeryFew ? 0 : 1)) {
       std::optional<FewRuns> few = lookAt(nest);
       std::optional<Distances> distances = few ? few->distances(maxDistances) : std::nullopt;
@@ -362,6 +359,8 @@ Distances DistanceFinder::answer(const PairNest &nest) {
       break;
     }
     ++numAsked[i];
+    const uint64_t operations = forNest(patiences[i].operations, nest);
+    context.startQuestion(operations);
     Search search(context, nest);
     Distances distances = search.run();
     if (distances.excess == Excess::Varies) {

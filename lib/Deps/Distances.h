@@ -117,6 +117,12 @@ struct PairNest {
   std::string overlap;         ///< when the accesses meet; empty: always
   Excess vague = Excess::None; ///< they may meet only then, and need not
 
+  /// Whether levels alone tell one run from another.
+  bool isToldByLevels() const {
+    return producerOwn.empty() && consumerOwn.empty() && counters.empty() && lengths.empty() &&
+           values.empty();
+  }
+
   auto operator<=>(const PairNest &) const = default;
 };
 

@@ -2,7 +2,6 @@
 
 #include "FewRuns.h"
 
-#include "NestText.h"
 #include "Repeats.h"
 
 #include <algorithm>
@@ -47,9 +46,8 @@ static std::optional<uint64_t> runsLookedAt(const PairNest &nest, size_t level, 
 }
 
 uint64_t FewRuns::numPairs(const PairNest &nest) {
-  bool isPlain = !nest.levels.empty() && nest.producerOwn.empty() && nest.consumerOwn.empty() &&
-                 nest.counters.empty() && nest.lengths.empty() && nest.values.empty() &&
-                 !nest.consumerSkips && !nest.producerSkips && nest.vague == Excess::None;
+  bool isPlain = !nest.levels.empty() && nest.isToldByLevels() && !nest.consumerSkips &&
+                 !nest.producerSkips && nest.vague == Excess::None;
   uint64_t number = isPlain ? 1 : 0;
   for (size_t level = 0; level < nest.levels.size(); ++level) {
     for (bool ofProducer : {true, false}) {
@@ -70,40 +68,27 @@ FewRuns::FewRuns(const PairNest &nest) : nest(nest) {
   ofConsumers = iterationsOfAll(consumers);
 }
 
-std::optional<FewRuns> FewRuns::of(IslContext &context, const PairNest &nest,
-                                   uint64_t &numLookedAt) {
+std::optional<FewRuns> FewRuns::of(const PairNest &nest, uint64_t &numLookedAt) {
   FewRuns few(nest);
-  bool isGood = few.look(context);
+  bool isGood = few.look();
   numLookedAt += few.numLookedAt;
   return isGood ? std::optional(std::move(few)) : std::nullopt;
 }
 
-/// What it says of pairs of runs is not known where numbers are too large, or isl gives up.
-bool FewRuns::look(IslContext &context) {
-  const size_t numLevels = producers.size();
-  if (std::optional<PointText> overlap = PointText::of(nest.overlap, numLevels)) {
-    const std::vector<Vector> fromProducer = toldBy(*overlap, true);
-    const std::vector<Vector> fromConsumer = toldBy(*overlap, false);
-    lookAtAll([&](int64_t producer, int64_t consumer) {
-      return overlap->holds(fromProducer[static_cast<size_t>(producer)],
-                            fromConsumer[static_cast<size_t>(consumer)]);
-    });
-    numLookedAt += overlap->numTried();
-    return !overlap->areTooLarge();
-  }
-  IslSet set = context.parse(NestText(nest).conflicts());
-  std::optional<IslPoints> points = context.gaveUp() ? std::nullopt : set.points();
-  if (!points) {
+/// What it says of pairs of runs is not known where numbers are too large.
+bool FewRuns::look() {
+  std::optional<PointText> overlap = PointText::of(nest.overlap, producers.size());
+  if (!overlap) {
     return false;
   }
-  Vector point;
+  const std::vector<Vector> fromProducer = toldBy(*overlap, true);
+  const std::vector<Vector> fromConsumer = toldBy(*overlap, false);
   lookAtAll([&](int64_t producer, int64_t consumer) {
-    point = distanceOf({producer, consumer});
-    Run iterations = ofConsumer(consumer);
-    point.insert(point.end(), iterations.begin(), iterations.end());
-    return points->contain(point);
+    return overlap->holds(fromProducer[static_cast<size_t>(producer)],
+                          fromConsumer[static_cast<size_t>(consumer)]);
   });
-  return !points->areTooLarge() && !context.gaveUp();
+  numLookedAt += overlap->numTried();
+  return !overlap->areTooLarge();
 }
 
 /// By each run of one of the two.

@@ -27,10 +27,9 @@ public:
   /// Looking at them takes a tenth of a second.
   static constexpr uint64_t mostPairs = uint64_t{1} << 21;
 
-  /// Of a nest with pairs to look at; none if isl gives up, which is asked where texts are not
-  /// simple. Adds how many it has looked at.
-  static std::optional<FewRuns> of(IslContext &context, const PairNest &nest,
-                                   uint64_t &numLookedAt);
+  /// Of a nest with pairs to look at; none where numbers are too large. Adds how many it has looked
+  /// at.
+  static std::optional<FewRuns> of(const PairNest &nest, uint64_t &numLookedAt);
 
   /// None if there are more than `most`.
   std::optional<Distances> distances(size_t most) const;
@@ -56,7 +55,7 @@ private:
 
   explicit FewRuns(const PairNest &nest);
 
-  bool look(IslContext &context);
+  bool look();
   std::vector<Vector> toldBy(PointText &text, bool isProducer) const;
   uint64_t numLookedAt = 0;
   template <typename Conflicts> void lookAtAll(Conflicts &&conflict);

@@ -3,13 +3,11 @@
 #include "Isl.h"
 
 #include "tally/Deps/GiveUp.h"
-#include "tally/Support/FloorDiv.h"
 
 #include <isl/aff.h>
 #include <isl/ctx.h>
 #include <isl/ilp.h>
 #include <isl/map.h>
-#include <isl/mat.h>
 #include <isl/options.h>
 #include <isl/set.h>
 #include <isl/val.h>
@@ -115,123 +113,6 @@ std::optional<int64_t> IslSet::smallest(uint32_t coordinate) const {
 
 std::optional<int64_t> IslSet::largest(uint32_t coordinate) const {
   return best(set.get(), coordinate, false);
-}
-
-//===----------------------------------------------------------------------===//
-// Point by point
-//===----------------------------------------------------------------------===//
-
-/// A number whose sums fit; none if it is larger, or no integer.
-static std::optional<int64_t> takeFactor(isl_val *val) {
-  constexpr int64_t largest = INT32_MAX;
-  bool isSmall = val && isl_val_cmp_si(val, largest) <= 0 && isl_val_cmp_si(val, -largest) >= 0;
-  if (!isSmall) {
-    isl_val_free(val);
-    return std::nullopt;
-  }
-  return takeInteger(val);
-}
-
-struct IslPoints::Reader {
-  std::vector<Part> parts;
-  bool isRead = true;
-
-  /// Takes the part.
-  void see(isl_basic_set *set) {
-    Part part;
-    const int numCoordinates = isl_basic_set_dim(set, isl_dim_set);
-    const int numQuotients = isl_basic_set_dim(set, isl_dim_div);
-    isRead &= numCoordinates >= 0 && numQuotients >= 0;
-    for (int i = 0; i < numQuotients; ++i) {
-      part.quotients.push_back(quotient(isl_basic_set_get_div(set, i), numCoordinates, i));
-    }
-    part.zeros = sums(
-        isl_basic_set_equalities_matrix(set, isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div));
-    part.notNegative = sums(isl_basic_set_inequalities_matrix(set, isl_dim_cst, isl_dim_param,
-                                                              isl_dim_set, isl_dim_div));
-    isl_basic_set_free(set);
-    parts.push_back(std::move(part));
-  }
-
-private:
-  int64_t factor(isl_val *val) {
-    std::optional<int64_t> number = takeFactor(val);
-    isRead &= number.has_value();
-    return number.value_or(0);
-  }
-
-  /// Its fractions have a common divisor. It names only quotients before it.
-  Sum quotient(isl_aff *aff, int numCoordinates, int numBefore) {
-    Sum sum;
-    isl_val *divisor = isl_aff_get_denominator_val(aff);
-    auto add = [&](isl_val *val) {
-      sum.factors.push_back(factor(isl_val_mul(val, isl_val_copy(divisor))));
-    };
-    add(isl_aff_get_constant_val(aff));
-    for (int i = 0; i < numCoordinates; ++i) {
-      add(isl_aff_get_coefficient_val(aff, isl_dim_in, i));
-    }
-    for (int i = 0; i < numBefore; ++i) {
-      add(isl_aff_get_coefficient_val(aff, isl_dim_div, i));
-    }
-    sum.divisor = factor(divisor);
-    isRead &= sum.divisor > 0;
-    isl_aff_free(aff);
-    return sum;
-  }
-
-  std::vector<Sum> sums(isl_mat *matrix) {
-    std::vector<Sum> all;
-    isRead &= matrix != nullptr;
-    for (int row = 0; row < isl_mat_rows(matrix); ++row) {
-      Sum &sum = all.emplace_back();
-      for (int column = 0; column < isl_mat_cols(matrix); ++column) {
-        sum.factors.push_back(factor(isl_mat_get_element_val(matrix, row, column)));
-      }
-    }
-    isl_mat_free(matrix);
-    return all;
-  }
-};
-
-std::optional<IslPoints> IslSet::points() const {
-  IslPoints::Reader reader;
-  auto see = [](isl_basic_set *part, void *reader) {
-    static_cast<IslPoints::Reader *>(reader)->see(part);
-    return isl_stat_ok;
-  };
-  isl_set *known = isl_set_compute_divs(copy());
-  bool isGood = isl_set_foreach_basic_set(known, see, &reader) == isl_stat_ok;
-  isl_set_free(known);
-  if (!isGood || !reader.isRead) {
-    return std::nullopt;
-  }
-  IslPoints points;
-  points.parts = std::move(reader.parts);
-  return points;
-}
-
-bool IslPoints::contain(std::span<const int64_t> point) {
-  return std::ranges::any_of(parts, [&](const Part &part) { return isIn(part, point); });
-}
-
-bool IslPoints::isIn(const Part &part, std::span<const int64_t> point) {
-  values.assign(1, 1);
-  values.insert(values.end(), point.begin(), point.end());
-  auto valueOf = [&](const Sum &sum) {
-    int64_t value = 0;
-    for (size_t i = 0; i < sum.factors.size(); ++i) {
-      int64_t product = 0;
-      isTooLarge |= __builtin_mul_overflow(sum.factors[i], values[i], &product) ||
-                    __builtin_add_overflow(value, product, &value);
-    }
-    return value;
-  };
-  for (const Sum &quotient : part.quotients) {
-    values.push_back(floorDiv(valueOf(quotient), quotient.divisor));
-  }
-  return std::ranges::all_of(part.zeros, [&](const Sum &sum) { return valueOf(sum) == 0; }) &&
-         std::ranges::all_of(part.notNegative, [&](const Sum &sum) { return valueOf(sum) >= 0; });
 }
 
 /// What a handler of signals has to know: the context that was asked last, if it still lives.

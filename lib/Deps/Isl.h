@@ -9,10 +9,8 @@
 #define TALLY_LIB_DEPS_ISL_H
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,43 +20,6 @@ struct isl_set;
 namespace tally::deps {
 
 class IslContext;
-
-/// The same set, to ask about one point after the other.
-class IslPoints {
-public:
-  bool contain(std::span<const int64_t> point);
-
-  bool contain(std::initializer_list<int64_t> point) {
-    return contain(std::span(point.begin(), point.size()));
-  }
-
-  /// Whether some question led to numbers that are too large: then no answer counts.
-  bool areTooLarge() const { return isTooLarge; }
-
-private:
-  friend class IslSet;
-
-  /// A sum over the coordinates and the quotients before, and a constant first.
-  struct Sum {
-    std::vector<int64_t> factors;
-    int64_t divisor = 1; ///< of a quotient, which is rounded down
-  };
-
-  /// A part, where each of its sums is 0 or at least 0.
-  struct Part {
-    std::vector<Sum> quotients;
-    std::vector<Sum> zeros;
-    std::vector<Sum> notNegative;
-  };
-
-  struct Reader;
-
-  bool isIn(const Part &part, std::span<const int64_t> point);
-
-  std::vector<Part> parts;
-  std::vector<int64_t> values; ///< 1, the point, the quotients
-  bool isTooLarge = false;
-};
 
 class IslSet {
 public:
@@ -86,9 +47,6 @@ public:
   std::optional<int64_t> smallest(uint32_t coordinate) const;
 
   std::optional<int64_t> largest(uint32_t coordinate) const;
-
-  /// None if isl gives up.
-  std::optional<IslPoints> points() const;
 
 private:
   friend class IslContext;

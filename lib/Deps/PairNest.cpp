@@ -260,14 +260,8 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
   nest.overlap = always ? "" : nest.overlap;
 }
 
-/// Whether its points are told by levels alone.
-bool areLevelsAll(const PairNest &nest) {
-  return nest.producerOwn.empty() && nest.consumerOwn.empty() && nest.counters.empty() &&
-         nest.lengths.empty() && nest.values.empty();
-}
-
 void addRepeats(PairNest &nest, std::span<const TilePair> pairs, LoopId counted) {
-  nest.repeats = areLevelsAll(nest) ? repeatsOf(pairs, counted) : 0;
+  nest.repeats = nest.isToldByLevels() ? repeatsOf(pairs, counted) : 0;
 }
 
 } // namespace
