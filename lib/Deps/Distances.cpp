@@ -342,13 +342,13 @@ const Distances &DistanceFinder::find(const PairNest &nest) {
   return found->second;
 }
 
-/// Most questions are easy for isl; where very few runs are all there is, it is not asked.
+/// Most questions are easy for isl; where few runs are all there is, to look at them is easier.
 Distances DistanceFinder::answer(const PairNest &nest) {
-  constexpr uint64_t veryFew = uint64_t{1} << 14;
+  constexpr uint64_t fewPairs = uint64_t{1} << 16;
   const uint64_t numPairs = FewRuns::numPairs(nest);
-  bool areVeryFew = nest.levels.size() == 1 && numPairs <= veryFew;
+  bool areFew = numPairs <= fewPairs;
   for (size_t i = 0; i < numPatiences; ++i) {
-    if (numPairs != 0 && i == (areVeryFew ? 0 : 1)) {
+    if (numPairs != 0 && i == (areFew ? 0 : 1)) {
       std::optional<FewRuns> few = lookAt(nest);
       std::optional<Distances> distances = few ? few->distances(maxDistances) : std::nullopt;
       if (distances) {
