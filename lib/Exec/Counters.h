@@ -103,6 +103,12 @@ inline void pause() {
   }
 }
 
+/// Reads it, though nothing is done with it.
+template <typename Element> void touch(const Element &element) {
+  const volatile Element &place = element;
+  [[maybe_unused]] const Element read = place;
+}
+
 //===----------------------------------------------------------------------===//
 // Queues
 //===----------------------------------------------------------------------===//

@@ -164,6 +164,10 @@ Value CppTarget::loadWhole(Memory memory, Value element) {
                                                : fmt::format("static_cast<int32_t>({})", text));
 }
 
+void CppTarget::touch(Memory memory, Value element) {
+  line(fmt::format("tally::touch({});", elementOf(memory, element)));
+}
+
 void CppTarget::storeNumber(Memory memory, Value element, Value number) {
   std::optional<Format> format = arrays[memory].format;
   std::string text = of(number).text;

@@ -76,6 +76,7 @@ public:
   void endInstr() override;
   void callOwn(std::span<const Value> indices, std::span<const OwnTile> tiles) override;
   void pause() override;
+  void touch(Memory memory, Value element) override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
   void beginLoop(LoopId loop, Value trips) override;

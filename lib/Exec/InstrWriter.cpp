@@ -81,8 +81,13 @@ public:
     zero = target.index(0);
     placeTiles(effect.reads, effect.readShapes, "r", reads);
     placeTiles(effect.writes, effect.writeShapes, "w", writes);
+    if (subject.options.pauses) {
+      touchReads();
+    }
     if (subject.isCall(id)) {
       callOwn();
+    } else if (effect.compute.results.empty()) {
+      // nothing: it only reads
     } else if (!copies()) {
       countUses();
       for (const ComputeResult &result : effect.compute.results) {
@@ -175,6 +180,20 @@ private:
       all = all ? target.both(*all, holds) : holds;
     }
     return all ? std::optional(target.namedCondition("touches_" + name, *all)) : std::nullopt;
+  }
+
+  void touchReads() {
+    for (const Placed &read : reads) {
+      if (read.guard) {
+        target.beginWhen(*read.guard);
+      }
+      forEach(read.shape, [&](const Position &position) {
+        target.touch(read.held.memory, addressOf(read.held, position));
+      });
+      if (read.guard) {
+        target.endWhen();
+      }
+    }
   }
 
   void callOwn() {

@@ -92,8 +92,20 @@ private:
       error(id, problem);
     }
     if (problems.empty()) {
-      subject.effects[id] = std::move(effect);
+      subject.effects[id] = effect || !subject.options.pauses ? std::move(effect) : onlyReads(id);
     }
+  }
+
+  /// Of an instruction that computes nothing; none if it reads nothing, or it is not known what.
+  std::optional<Effect> onlyReads(InstrId id) const {
+    Effect effect = data::readTiles(kernel, id, subject.values);
+    std::vector<std::string> problems;
+    addShapes(effect.reads, effect.readShapes, problems);
+    bool areKnown = std::ranges::all_of(effect.reads, [&](const data::Tile &tile) {
+      return tile.unknownValue().empty() && !subject.bodyOf(tile).access.anywhere;
+    });
+    bool isRead = !effect.reads.empty() && problems.empty() && areKnown;
+    return isRead ? std::optional(std::move(effect)) : std::nullopt;
   }
 
   void addShapes(const std::vector<data::Tile> &tiles, std::vector<Shape> &shapes,
@@ -154,7 +166,8 @@ private:
     std::vector<std::string> problems(kernel.instrs.size());
     for (int round = 0; round < 2; ++round) {
       for (InstrId id : kernel.instrs.ids()) {
-        if (subject.effects[id] && !subject.isCall(id)) {
+        const std::optional<Effect> &effect = subject.effects[id];
+        if (effect && !effect->compute.results.empty()) {
           problems[id.value] = findShapesOf(id);
         }
       }

@@ -74,6 +74,8 @@ public:
   /// A number is rounded to the format; of a whole number, the low bits stay.
   virtual void storeNumber(Memory memory, Value element, Value number) = 0;
   virtual void storeWhole(Memory memory, Value element, Value whole) = 0;
+  /// Reads an element, and does nothing with it.
+  virtual void touch(Memory memory, Value element) = 0;
   /// The same bits.
   virtual void copy(Memory to, Value element, Memory from, Value source) = 0;
 

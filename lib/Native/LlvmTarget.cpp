@@ -192,6 +192,10 @@ Value LlvmTarget::loadWhole(Memory memory, Value element) {
   return add(builder.CreateIntCast(loadBits(memory, element), whole_, isSigned));
 }
 
+void LlvmTarget::touch(Memory memory, Value element) {
+  builder.CreateLoad(typeOf(arrays[memory]), place(memory, element), /*isVolatile=*/true);
+}
+
 void LlvmTarget::storeNumber(Memory memory, Value element, Value number) {
   llvm::Value *bits = of(number);
   if (std::optional<Format> format = arrays[memory].format; format && format != Format::F32) {

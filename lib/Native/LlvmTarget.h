@@ -108,6 +108,7 @@ public:
   }
 
   void pause() override;
+  void touch(Memory memory, Value element) override;
   void beginEngine(EngineId id, const IdVector<LoopId, bool> &isCounted) override;
   void endEngine() override;
   void beginLoop(LoopId loop, Value trips) override;

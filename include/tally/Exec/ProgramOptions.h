@@ -10,7 +10,8 @@ struct ProgramOptions {
   /// What counters hold when a run begins, and after a reset. Waits are for what was added since,
   /// modulo 2^32, so that counters may be those of an earlier run, which stand anywhere.
   uint32_t firstCount = 0;
-  /// Threads pause at random before they execute an instruction: waits that are missing show soon.
+  /// Threads pause at random before they execute an instruction, which then reads all that it says
+  /// it reads, even if nothing is computed of it: waits that are missing show soon.
   bool pauses = false;
   /// Each queue has a thread, so that an engine goes on while its first queue works, too.
   bool queueThreads = false;
