@@ -17,8 +17,8 @@
 //         4. improve   small kernels only: change one set after the other as long as the code that
 //                      is written gets better: its run shorter, or where that is not known or
 //                      equal, its control cheaper; then let whole queues share where that does
-// Small kernels go through all of it once more without stepped thresholds, without relying on
-// constant trips, and without following tables.
+// Small kernels also go through all of it without stepped thresholds, without relying on constant
+// trips, and without following tables; what is best after step 3 is improved first.
 //
 // Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
 // a number of instructions lowered.
@@ -396,35 +396,37 @@ public:
   }
 
   Decisions run() {
-    Candidate best = search();
-    const uint64_t beyondAtFirst = best.beyond();
-
     // These savings pay nearly always, but not where other waits need the counters anyway.
-    struct Savings {
-      bool steps, constant, tables;
-    };
-
-    for (auto [step, constant, tables] : {Savings{true, false, true},
-                                          {false, true, true},
-                                          {false, false, true},
-                                          {true, true, false},
-                                          {false, true, false}}) {
-      if (!best.score || (constant && !mayKnowTrips) || (!tables && kernel.tables.empty())) {
-        continue;
+    std::vector<Start> starts{{true, true, true}};
+    starts.front().score = startWith(starts.front());
+    for (Start start : {Start{true, false, true},
+                        {false, true, true},
+                        {false, false, true},
+                        {true, true, false},
+                        {false, true, false}}) {
+      bool isOther = (start.tables || !kernel.tables.empty()) && (mayKnowTrips || !start.constant);
+      if (isOther && starts.front().score) {
+        start.score = startWith(start);
+        starts.push_back(start);
       }
-      decided.lower.stepThresholds = step;
-      decided.plan.constantTrips = constant && mayKnowTrips;
-      decided.plan.followTables = tables;
-      Candidate other = search();
-      if (other.score && *other.score < *best.score) {
-        best = std::move(other);
-      }
+    }
+    // What is promising at once is improved first, while that is affordable.
+    std::ranges::stable_sort(starts, [](const Start &a, const Start &b) {
+      return a.score && (!b.score || *a.score < *b.score);
+    });
+    Candidate best;
+    uint64_t beyondWithAll = 0;
+    for (const Start &start : starts) {
+      Candidate other = search(start);
+      beyondWithAll = start.hasAll() ? other.beyond() : beyondWithAll;
+      bool isFirst = &start == &starts.front();
+      best = isFirst || (other.score && *other.score < *best.score) ? std::move(other) : best;
     }
     remarkTraded(best);
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
-    if (best.beyond() < beyondAtFirst && !best.decisions.lower.stepThresholds) {
+    if (best.beyond() < beyondWithAll && !best.decisions.lower.stepThresholds) {
       diagnostics.remark(
           kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
                                     "registers than machine '{}' has",
@@ -442,16 +444,40 @@ private:
     uint64_t beyond() const { return score ? score->beyond : 0; }
   };
 
-  /// Steps 1 to 4, for one setting of the savings.
-  Candidate search() {
+  /// One setting of the savings, and how good its code is before it is improved.
+  struct Start {
+    bool steps = true;
+    bool constant = true;
+    bool tables = true;
+    std::optional<Score> score = {};
+
+    bool hasAll() const { return steps && constant && tables; }
+  };
+
+  /// Steps 1 to 3; the score is none if the kernel is too large to lower it so often.
+  std::optional<Score> startWith(const Start &start) {
+    pick(start);
+    return trials.affordable() ? std::optional(trials.scoreOf(withSharing())) : std::nullopt;
+  }
+
+  /// Says what a limit forced.
+  std::string pick(const Start &start) {
+    decided.lower.stepThresholds = start.steps;
+    decided.plan.constantTrips = start.constant && mayKnowTrips;
+    decided.plan.followTables = start.tables;
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1 || set.own < set.shared;
       set.sharing = set.decided ? set.asDecided : alone ? Sharing::None : Sharing::Body;
     }
+    return budget.respect(sets);
+  }
+
+  /// All steps.
+  Candidate search(const Start &start) {
     Candidate found;
-    found.forced = budget.respect(sets);
-    found.score = improve();
+    found.forced = pick(start);
+    found.score = start.score ? std::optional(improve(*start.score)) : std::nullopt;
     found.decisions = withSharing();
     return found;
   }
@@ -507,11 +533,7 @@ private:
     return waitCosts(kernel, plan, machine, decided.lower, sets.ofInstrs(), sets.size());
   }
 
-  std::optional<Score> improve() {
-    if (!trials.affordable()) {
-      return std::nullopt;
-    }
-    Score best = trials.scoreOf(withSharing());
+  Score improve(Score best) {
     for (bool changed = true; changed;) {
       changed = false;
       for (Set &set : sets) {
