@@ -12,8 +12,8 @@
 
 #include "Candidates.h"
 #include "FewRuns.h"
-#include "IdleGuards.h"
 #include "PairNest.h"
+#include "PlainTiles.h"
 #include "Shifted.h"
 
 #include "tally/Model/RunNumbers.h"
@@ -753,14 +753,14 @@ static size_t mostQuestions(const Kernel &kernel, const ExtractOptions &options)
 
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
   impl->finder.startKernel(mostQuestions(kernel, options));
-  std::optional<Kernel> plain = withoutIdleGuards(kernel);
+  std::optional<Kernel> plain = withPlainTiles(kernel);
   return Extracting(plain ? *plain : kernel, options, impl->finder).run();
 }
 
 Extraction Extractor::extractBetween(const Kernel &kernel, const ExtractOptions &options,
                                      InstrId producer, InstrId consumer) {
   impl->finder.startKernel(mostQuestions(kernel, options));
-  std::optional<Kernel> plain = withoutIdleGuards(kernel);
+  std::optional<Kernel> plain = withPlainTiles(kernel);
   return Extracting(plain ? *plain : kernel, options, impl->finder).runBetween(producer, consumer);
 }
 

@@ -51,10 +51,14 @@ namespace {
 /// The variable of a value, one of those of the nest; `values` has them so far.
 std::string valueName(const Kernel &kernel, RunValueId id, std::vector<RunValueId> &values,
                       PairNest &nest) {
+  const RunValue &value = kernel.values[id];
+  if (value.max == value.min) {
+    return fmt::format("{}", value.min);
+  }
   auto found = std::ranges::find(values, id);
   if (found == values.end()) {
     values.push_back(id);
-    nest.values.push_back({kernel.values[id].min, kernel.values[id].max, {}});
+    nest.values.push_back({value.min, value.max, {}});
     return fmt::format("v{}", values.size() - 1);
   }
   return fmt::format("v{}", found - values.begin());
@@ -92,7 +96,8 @@ public:
   /// What is known of a loop of one side; `outside` this one are its own names.
   Extent extentOf(LoopId loop, bool atProducer) {
     Extent extent = deps::extentOf(pair.kernel.loops[loop]);
-    if (pair.kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
+    bool isFormula = pair.kernel.loops[loop].trip.kind == Trip::Kind::Formula;
+    if (isFormula && !extent.isConstant()) {
       extent.formula = formula(loop, atProducer);
     }
     return extent;

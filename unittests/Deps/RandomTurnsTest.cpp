@@ -82,12 +82,15 @@ private:
       return b.value(fmt::format("v{}", numLoops), trips, trips);
     case 1:
       return b.formula(fmt::format("{}", trips));
+    case 2:
+      known.push_back(fmt::format("$k{}", numLoops));
+      return b.formula(known.back(), trips, trips);
     default:
       return KernelBuilder::constant(trips);
     }
   }
 
-  /// A guard that no run fails, or none.
+  /// A guard that no run fails, or that comes again; or none.
   std::string guard() {
     switch (random.below(12)) {
     case 0:
@@ -96,6 +99,8 @@ private:
       return fmt::format(" if {0} mod {1} + {0} < {0} + {1}", loops.front(), 2 + random.below(3));
     case 2:
       return fmt::format(" if {} < trips({})", loops.back(), loops.back());
+    case 3: // not all, but the same ones again and again
+      return loops.size() == 1 ? "" : fmt::format(" if {0} == trips({0}) - 1", loops.back());
     default:
       return "";
     }
@@ -127,6 +132,9 @@ private:
         sum += fmt::format(" + {} * {}", times, loop);
       }
     }
+    if (!known.empty() && random.percent(50)) {
+      sum += " + " + known[random.below(known.size())];
+    }
     return fmt::format("{} + {}", sum, random.below(ring));
   }
 
@@ -134,6 +142,7 @@ private:
   KernelBuilder b;
   std::vector<EngineId> engines;
   std::vector<std::string> loops; ///< that are open
+  std::vector<std::string> known; ///< values whose bounds agree
   uint64_t ring = 0;
   uint64_t numLoops = 0;
 };

@@ -137,9 +137,8 @@ public:
 
   size_t size() const { return tiles.size(); }
 
-  void setGuards(TileId id, std::vector<TileGuard> guards) {
-    tiles[id].access.guards = std::move(guards);
-  }
+  /// To one that says the same.
+  void change(TileId id, BodyTile tile) { tiles[id] = std::move(tile); }
 
 private:
   IdVector<TileId, BodyTile> tiles;
