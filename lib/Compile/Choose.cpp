@@ -95,6 +95,21 @@ public:
     return result;
   }
 
+  /// One entry for each set; `share` sets what was there.
+  std::vector<Sharing> sharingOfSets() const {
+    std::vector<Sharing> result;
+    for (const Set &set : sets) {
+      result.push_back(set.sharing);
+    }
+    return result;
+  }
+
+  void share(const std::vector<Sharing> &each) {
+    for (size_t s = 0; s < sets.size(); ++s) {
+      sets[s].sharing = each[s];
+    }
+  }
+
   uint64_t numSemaphores() const {
     uint64_t count = 0;
     std::vector<bool> shares(kernel.queues.size(), false);
@@ -396,90 +411,98 @@ public:
   }
 
   Decisions run() {
-    // These savings pay nearly always, but not where other waits need the counters anyway.
-    std::vector<Start> starts{{true, true, true}};
-    starts.front().score = startWith(starts.front());
-    for (Start start : {Start{true, false, true},
-                        {false, true, true},
-                        {false, false, true},
-                        {true, true, false},
-                        {false, true, false}}) {
-      bool isOther = (start.tables || !kernel.tables.empty()) && (mayKnowTrips || !start.constant);
-      if (isOther && starts.front().score) {
-        start.score = startWith(start);
-        starts.push_back(start);
+    std::vector<Candidate> candidates = start();
+    // What is promising at once is improved first, while that is affordable.
+    std::ranges::stable_sort(candidates, isBetter);
+    for (Candidate &candidate : candidates) {
+      if (candidate.score) {
+        improve(candidate);
       }
     }
-    // What is promising at once is improved first, while that is affordable.
-    std::ranges::stable_sort(starts, [](const Start &a, const Start &b) {
-      return a.score && (!b.score || *a.score < *b.score);
-    });
-    Candidate best;
-    uint64_t beyondWithAll = 0;
-    for (const Start &start : starts) {
-      Candidate other = search(start);
-      beyondWithAll = start.hasAll() ? other.beyond() : beyondWithAll;
-      bool isFirst = &start == &starts.front();
-      best = isFirst || (other.score && *other.score < *best.score) ? std::move(other) : best;
-    }
+    const Candidate &best = *std::ranges::min_element(candidates, isBetter);
     remarkTraded(best);
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
-    if (best.beyond() < beyondWithAll && !best.decisions.lower.stepThresholds) {
+    const Candidate &withAll =
+        *std::ranges::find(candidates, true, [](const Candidate &c) { return c.savings.hasAll(); });
+    if (best.beyond() < withAll.beyond() && !best.savings.steps) {
       diagnostics.remark(
           kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
                                     "registers than machine '{}' has",
                                     machine.name));
     }
-    return best.decisions;
+    return use(best);
   }
 
 private:
-  struct Candidate {
-    Decisions decisions;
-    std::string forced;         ///< what a limit forced; empty: nothing
-    std::optional<Score> score; ///< none: the kernel is too large to lower it so often
-
-    uint64_t beyond() const { return score ? score->beyond : 0; }
-  };
-
-  /// One setting of the savings, and how good its code is before it is improved.
-  struct Start {
+  /// What code may be saved by.
+  struct Savings {
     bool steps = true;
     bool constant = true;
     bool tables = true;
-    std::optional<Score> score = {};
 
     bool hasAll() const { return steps && constant && tables; }
   };
 
-  /// Steps 1 to 3; the score is none if the kernel is too large to lower it so often.
-  std::optional<Score> startWith(const Start &start) {
-    pick(start);
-    return trials.affordable() ? std::optional(trials.scoreOf(withSharing())) : std::nullopt;
+  /// A way to make the code.
+  struct Candidate {
+    Savings savings = {};
+    std::vector<Sharing> sharing = {}; ///< of each set
+    std::string forced = {};           ///< what a limit forced; empty: nothing
+    std::optional<Score> score = {};   ///< none: the kernel is too large to lower it so often
+
+    uint64_t beyond() const { return score ? score->beyond : 0; }
+  };
+
+  static bool isBetter(const Candidate &a, const Candidate &b) {
+    return a.score && (!b.score || *a.score < *b.score);
   }
 
-  /// Says what a limit forced.
-  std::string pick(const Start &start) {
-    decided.lower.stepThresholds = start.steps;
-    decided.plan.constantTrips = start.constant && mayKnowTrips;
-    decided.plan.followTables = start.tables;
+  /// Steps 1 to 3, with all savings and, if the kernel is small, without some of them.
+  std::vector<Candidate> start() {
+    // These savings pay nearly always, but not where other waits need the counters anyway.
+    std::vector<Candidate> candidates{startWith({true, true, true})};
+    for (Savings savings : {Savings{true, false, true},
+                            {false, true, true},
+                            {false, false, true},
+                            {true, true, false},
+                            {false, true, false}}) {
+      bool isOther =
+          (savings.tables || !kernel.tables.empty()) && (mayKnowTrips || !savings.constant);
+      if (isOther && candidates.front().score) {
+        candidates.push_back(startWith(savings));
+      }
+    }
+    return candidates;
+  }
+
+  Candidate startWith(const Savings &savings) {
+    Candidate candidate{.savings = savings};
+    save(savings);
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1 || set.own < set.shared;
       set.sharing = set.decided ? set.asDecided : alone ? Sharing::None : Sharing::Body;
     }
-    return budget.respect(sets);
+    candidate.forced = budget.respect(sets);
+    candidate.sharing = sets.sharingOfSets();
+    candidate.score =
+        trials.affordable() ? std::optional(trials.scoreOf(withSharing())) : std::nullopt;
+    return candidate;
   }
 
-  /// All steps.
-  Candidate search(const Start &start) {
-    Candidate found;
-    found.forced = pick(start);
-    found.score = start.score ? std::optional(improve(*start.score)) : std::nullopt;
-    found.decisions = withSharing();
-    return found;
+  /// What is decided is as in the candidate from here on.
+  Decisions use(const Candidate &candidate) {
+    save(candidate.savings);
+    sets.share(candidate.sharing);
+    return withSharing();
+  }
+
+  void save(const Savings &savings) {
+    decided.lower.stepThresholds = savings.steps;
+    decided.plan.constantTrips = savings.constant && mayKnowTrips;
+    decided.plan.followTables = savings.tables;
   }
 
   void remarkTraded(const Candidate &best) {
@@ -533,30 +556,37 @@ private:
     return waitCosts(kernel, plan, machine, decided.lower, sets.ofInstrs(), sets.size());
   }
 
-  Score improve(Score best) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (Set &set : sets) {
-        if (!set.hasChoice() || set.sharing == Sharing::Queue) {
-          continue;
-        }
-        if (!trials.affordable()) {
-          return best;
-        }
-        set.sharing = other(set.sharing);
-        Score score = trials.scoreOf(withSharing());
-        if (score < best) {
-          best = score;
-          changed = true;
-        } else {
-          set.sharing = other(set.sharing);
-        }
-      }
+  /// Step 4, for a candidate that has a score.
+  void improve(Candidate &candidate) {
+    use(candidate);
+    while (improveSets(*candidate.score)) {
     }
     if (trials.haveTimes()) {
-      shareWholeQueues(best);
+      shareWholeQueues(*candidate.score);
     }
-    return best;
+    candidate.sharing = sets.sharingOfSets();
+  }
+
+  /// Changes one set after the other where that is better; whether any was, and more can be tried.
+  bool improveSets(Score &best) {
+    bool changed = false;
+    for (Set &set : sets) {
+      if (!set.hasChoice() || set.sharing == Sharing::Queue) {
+        continue;
+      }
+      if (!trials.affordable()) {
+        return false;
+      }
+      set.sharing = other(set.sharing);
+      Score score = trials.scoreOf(withSharing());
+      if (score < best) {
+        best = score;
+        changed = true;
+      } else {
+        set.sharing = other(set.sharing);
+      }
+    }
+    return changed;
   }
 
   /// One semaphore for a queue takes more to follow, and less to decode.
@@ -565,20 +595,16 @@ private:
       if (!trials.affordable()) {
         return;
       }
-      std::vector<Sharing> before;
+      const std::vector<Sharing> before = sets.sharingOfSets();
       for (Set &set : sets) {
-        before.push_back(set.sharing);
         bool isOfQueue = set.queue == queue && !set.decided;
         set.sharing = isOfQueue ? Sharing::Queue : set.sharing;
       }
       Score score = trials.scoreOf(withSharing());
       if (score < best) {
         best = score;
-        continue;
-      }
-      auto each = before.begin();
-      for (Set &set : sets) {
-        set.sharing = *each++;
+      } else {
+        sets.share(before);
       }
     }
   }

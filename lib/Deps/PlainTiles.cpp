@@ -5,6 +5,7 @@
 #include "Isl.h"
 #include "LeavingText.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tally::deps {
@@ -70,6 +71,12 @@ std::optional<uint64_t> numberOf(const Kernel &kernel, const BodyTile &tile, con
   return value.max == value.min ? value.max : std::nullopt;
 }
 
+bool hasNumbers(const Kernel &kernel, const BodyTile &tile) {
+  return std::ranges::any_of(tile.access.exprs, [&](const TileExpr &leaf) {
+    return numberOf(kernel, tile, leaf).has_value();
+  });
+}
+
 TileExpr constant(int64_t number) {
   TileExpr node;
   node.value = number;
@@ -77,7 +84,7 @@ TileExpr constant(int64_t number) {
 }
 
 /// Puts in the numbers, and whatever follows from numbers alone.
-bool putInNumbers(const Kernel &kernel, BodyTile &tile) {
+void putInNumbers(const Kernel &kernel, BodyTile &tile) {
   bool isChanged = false;
   for (TileExpr &node : tile.access.exprs) { // operands come first
     if (std::optional<uint64_t> number = numberOf(kernel, tile, node)) {
@@ -91,7 +98,6 @@ bool putInNumbers(const Kernel &kernel, BodyTile &tile) {
       node = constant(combined(node.kind, a, b));
     }
   }
-  return isChanged;
 }
 
 } // namespace
@@ -111,9 +117,14 @@ std::optional<Kernel> withPlainTiles(const Kernel &kernel) {
       continue;
     }
     isDone[id.value] = true;
+    const size_t numGuards = tiles[id].access.guards.size();
+    bool isChanged = hasNumbers(kernel, tiles[id]);
+    if (!isChanged && numGuards == 0) {
+      continue; // most are so: they are not copied
+    }
     BodyTile tile = tiles[id];
-    bool isChanged = putInNumbers(kernel, tile);
-    if (const size_t numGuards = tile.access.guards.size(); numGuards != 0) {
+    putInNumbers(kernel, tile);
+    if (numGuards != 0) {
       if (!finder) {
         finder.emplace(kernel);
       }
