@@ -23,6 +23,16 @@ static std::string tupleText(const std::vector<uint64_t> &shape) {
   return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
 }
 
+void checkFileNames(const Kernel &kernel, Diagnostics &diagnostics) {
+  for (const Buffer &buffer : kernel.buffers) {
+    std::string_view name = kernel.text(buffer.name);
+    if (name.find('/') != std::string_view::npos) {
+      diagnostics.error(buffer.where,
+                        fmt::format("buffer '{}' cannot be a file of that name; rename it", name));
+    }
+  }
+}
+
 uint32_t unwrittenBits(Format format) {
   return isWhole(format) ? encodeWhole(format, INT64_MIN) : encode(format, NAN);
 }
@@ -51,7 +61,7 @@ bool writeNpy(std::ostream &out, const BufferData &data) {
 }
 
 /// What stands between `key` and the next comma outside parentheses, without blanks; empty if the
-/// key is not there.
+/// key is not there. A comma after the last of several extents means nothing.
 static std::string entry(std::string_view header, std::string_view key) {
   size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) {
@@ -65,16 +75,14 @@ static std::string entry(std::string_view header, std::string_view key) {
     if ((c == ',' || c == '}') && depth == 0) {
       break;
     }
+    if (c == ')' && value.ends_with(',') && value.find(',') != value.size() - 1) {
+      value.pop_back();
+    }
     if (c != ' ') {
       value += c;
     }
   }
   return value;
-}
-
-static std::string withoutBlanks(std::string text) {
-  std::erase(text, ' ');
-  return text;
 }
 
 /// The line that says what follows; empty if there is none.
@@ -106,7 +114,8 @@ std::string readNpy(std::istream &in, BufferData &data) {
   if (entry(header, "fortran_order") != "False") {
     return "its elements are not in C order";
   }
-  if (entry(header, "shape") != withoutBlanks(tupleText(data.shape()))) {
+  std::string shape = fmt::format("'shape': {},", tupleText(data.shape()));
+  if (entry(header, "shape") != entry(shape, "shape")) {
     return fmt::format("its shape is {}, but the buffer's is {}", entry(header, "shape"),
                        tupleText(data.shape()));
   }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 namespace tally::exec::runtime {
 
@@ -29,6 +30,64 @@ inline std::atomic<bool> isCrowded{false};
 inline void expectThreads(size_t number) {
   isCrowded.store(number > std::thread::hardware_concurrency(), std::memory_order_relaxed);
 }
+
+/// Finds out that no thread can go on. Threads that wait long say so, each in a cell of its own.
+/// All cells are read twice, and no thread may have gone on in between. Everything here is relaxed:
+/// it orders nothing, and hides nothing from ThreadSanitizer.
+class Watch {
+public:
+  explicit Watch(size_t numThreads) : cells(numThreads) {}
+
+  /// Of this thread, from now on.
+  void begin(size_t thread) { current = {this, &cells[thread]}; }
+
+  void end() {
+    current.cell->seen.store(ended, std::memory_order_relaxed);
+    current = Place();
+  }
+
+  /// To be asked now and then.
+  bool areStuck() {
+    uint64_t leftBefore = numLeft.load(std::memory_order_relaxed);
+    bool doAllWait = true, haveAllEnded = true;
+    for (const Cell &cell : cells) {
+      uint64_t seen = cell.seen.load(std::memory_order_relaxed);
+      haveAllEnded = haveAllEnded && seen == ended;
+      doAllWait = doAllWait && (seen == ended || seen == look.load(std::memory_order_relaxed));
+    }
+    bool areStill = numLeft.load(std::memory_order_relaxed) == leftAtLast;
+    bool areStuck = doAllWait && didAllWait && areStill && !haveAllEnded;
+    leftAtLast = leftBefore;
+    didAllWait = doAllWait;
+    if (doAllWait) {
+      look.fetch_add(1, std::memory_order_relaxed);
+    }
+    return areStuck;
+  }
+
+private:
+  friend class Patience;
+
+  static constexpr uint64_t goesOn = 0, ended = UINT64_MAX;
+
+  struct alignas(64) Cell {
+    std::atomic<uint64_t> seen{goesOn}; ///< the look in which what it waits for did not hold
+  };
+
+  /// What a thread belongs to; nothing, if its program does not watch it.
+  struct Place {
+    Watch *watch;
+    Cell *cell;
+  };
+
+  static inline thread_local Place current{};
+
+  std::vector<Cell> cells;
+  std::atomic<uint64_t> look{1};
+  std::atomic<uint64_t> numLeft{0}; ///< how often a thread that had waited long went on
+  uint64_t leftAtLast = 0;
+  bool didAllWait = false;
+};
 
 /// Spins for a while, as what is waited for is mostly near; then lets other threads run, and, where
 /// cores are few, sleeps.
@@ -48,11 +107,30 @@ public:
   template <typename Condition> static void until(const Condition &holds) {
     Patience patience;
     while (!holds()) {
+      if (patience.isLong() && Watch::current.watch != nullptr) {
+        return patience.watched(holds, Watch::current);
+      }
       patience.wait();
     }
   }
 
 private:
+  bool isLong() const { return yields == yielding; }
+
+  /// The look is read before the condition, so it did not hold in that look.
+  template <typename Condition> void watched(const Condition &holds, const Watch::Place &place) {
+    for (;;) {
+      uint64_t look = place.watch->look.load(std::memory_order_acquire);
+      if (holds()) {
+        break;
+      }
+      place.cell->seen.store(look, std::memory_order_relaxed);
+      wait();
+    }
+    place.cell->seen.store(Watch::goesOn, std::memory_order_relaxed);
+    place.watch->numLeft.fetch_add(1, std::memory_order_relaxed);
+  }
+
   static constexpr int spinning = 200;
   static constexpr int yielding = 20;
   int spins = 0;

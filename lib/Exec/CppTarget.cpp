@@ -53,6 +53,10 @@ static std::string quoted(std::string_view text) {
   return result + '"';
 }
 
+/// What is written in front of the name of a loop, and of a queue, for what belongs to it.
+static constexpr std::string_view ofLoops[] = {"trips_", "total_", "reached_", "how_often_"};
+static constexpr std::string_view ofQueues[] = {"serve_"};
+
 CppTarget::CppTarget(const Subject &subject)
     : subject(subject), kernel(subject.kernel), keptRooms(kernel.queues.size()),
       isCounted(kernel.loops.size(), false) {
@@ -70,7 +74,7 @@ CppTarget::CppTarget(const Subject &subject)
     semaNames.push(names.unique(semaphore.name));
   }
   for (LoopId id : kernel.loops.ids()) {
-    loopNames.push(id == rootLoop ? "" : names.unique(kernel.nameOf(id)));
+    loopNames.push(id == rootLoop ? "" : names.unique(kernel.nameOf(id), ofLoops));
   }
   for (RunValueId id : kernel.values.ids()) {
     valueNames.push(names.unique(kernel.nameOf(id)));
@@ -79,7 +83,7 @@ CppTarget::CppTarget(const Subject &subject)
     engineNames.push(names.unique(fmt::format("run_{}", kernel.nameOf(id))));
   }
   for (QueueId id : kernel.queues.ids()) {
-    queueNames.push(names.unique(fmt::format("queue_{}", kernel.nameOf(id))));
+    queueNames.push(names.unique(fmt::format("queue_{}", kernel.nameOf(id)), ofQueues));
   }
   tasks.resize(kernel.queues.size());
 }
@@ -862,18 +866,13 @@ std::string CppTarget::startFunction() const {
             : "\nint start(int argc, char **argv) {";
   text += "\n  tally::Program program;\n";
   auto put = [&](const std::string &statement) { text += "  " + statement + ";\n"; };
+  const IdVector<BufferId, bool> isNeeded = neededBuffers(subject);
   for (BufferId id : kernel.buffers.ids()) {
     const Array &array = arrays[Memory(id.value)];
     if (isOwn) {
       put(fmt::format("program.addArray({}, {}, tally::unwritten({}), {})", array.name, array.size,
                       layoutOf(*array.format), quoted(kernel.text(kernel.buffers[id].name))));
       continue;
-    }
-    bool isRead = false, isWritten = false;
-    for (const Access &access : kernel.accesses) {
-      if (access.buffer == id) {
-        (access.kind == AccessKind::Read ? isRead : isWritten) = true;
-      }
     }
     std::string shape;
     for (uint64_t extent : kernel.buffers[id].shape) {
@@ -883,7 +882,7 @@ std::string CppTarget::startFunction() const {
     put(fmt::format("program.addBuffer({}, {}, tally::unwritten({}), {{{}, {}, {}, {}}})",
                     array.name, array.size, layoutOf(*array.format),
                     quoted(kernel.text(kernel.buffers[id].name)), quoted(npyType(*array.format)),
-                    quoted("(" + shape + ")"), isRead && !isWritten));
+                    quoted("(" + shape + ")"), static_cast<bool>(isNeeded[id])));
   }
   for (size_t i = kernel.buffers.size(); i < arrays.size(); ++i) {
     const Array &array = arrays[Memory(static_cast<uint32_t>(i))];

@@ -13,6 +13,7 @@
 #include "CppTarget.h"
 #include "ProgramWriter.h"
 
+#include "tally/Data/Npy.h"
 #include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
@@ -91,8 +92,11 @@ constexpr const char *fused = R"(
 std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const Machine &machine,
                                    Diagnostics &diagnostics, const ProgramOptions &options) {
   using namespace exec;
+  if (!options.calls) {
+    checkFileNames(kernel, diagnostics);
+  }
   std::optional<Subject> subject = prepare(kernel, code, machine, diagnostics, options);
-  if (!subject) {
+  if (!subject || diagnostics.hasErrors()) {
     return std::nullopt;
   }
   CppTarget target(*subject);

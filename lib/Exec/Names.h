@@ -3,16 +3,18 @@
 #define TALLY_LIB_EXEC_NAMES_H
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tally::exec {
 
-/// Each name once: what is not a letter, a digit or `_` becomes `_`, and what is taken, or a word
-/// of C++, gets a number.
+/// Each name once: what is not a letter, a digit or `_` becomes `_`, and what is taken, a word of
+/// C++, or like a macro, gets a number.
 class Names {
 public:
-  std::string unique(std::string_view name);
+  /// Also takes what each of the prefixes makes of it.
+  std::string unique(std::string_view name, std::span<const std::string_view> prefixes = {});
 
   void reserve(std::string_view name) { taken.emplace(name); }
 

@@ -12,11 +12,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
@@ -117,7 +120,7 @@ struct BufferFile {
   const char *name;
   const char *type;  ///< `<f4`
   const char *shape; ///< `(2, 128)`
-  bool isNeeded;     ///< it is read, and no instruction writes it
+  bool isNeeded;     ///< it is read before any instruction writes it
   void *bytes = nullptr;
   size_t numBytes = 0;
 };
@@ -133,14 +136,19 @@ inline std::string headerOf(const BufferFile &buffer) {
   return header + text + "\n";
 }
 
-/// Without blanks, as writers of such files differ in them.
+/// Without blanks, and without a comma after the last of several extents: writers of such files
+/// differ in these.
 inline std::string entryOf(const std::string &header, const std::string &key) {
-  size_t at = header.find("'" + key + "':");
-  std::string value;
-  for (int depth = 0; at != std::string::npos && ++at < header.size();) {
+  std::string value, quoted = "'" + key + "':";
+  size_t at = header.find(quoted);
+  int depth = 0;
+  for (at += at == std::string::npos ? 0 : quoted.size(); at < header.size(); ++at) {
     depth += (header[at] == '(') - (header[at] == ')');
     if ((header[at] == ',' || header[at] == '}') && depth == 0) {
       break;
+    }
+    if (header[at] == ')' && value.find(',') + 1 < value.size() && value.back() == ',') {
+      value.pop_back();
     }
     if (header[at] != ' ') {
       value += header[at];
@@ -167,7 +175,7 @@ inline bool readFile(const std::string &folder, const BufferFile &buffer) {
   std::string own = headerOf(buffer).substr(10);
   for (const char *key : {"descr", "fortran_order", "shape"}) {
     if (entryOf(header, key) != entryOf(own, key)) {
-      fail("'" + path + "': it has " + entryOf(header, key) + ", but the buffer has " +
+      fail("'" + path + "': its " + key + " is " + entryOf(header, key) + ", but the buffer's is " +
            entryOf(own, key));
     }
   }
@@ -253,8 +261,10 @@ public:
     } catch (const std::bad_alloc &) {
       fail("out of memory");
     }
-    for (const BufferFile &file : files) {
-      if (!outputs.empty()) {
+    if (!outputs.empty()) {
+      std::error_code ignored; // a file says it
+      std::filesystem::create_directories(outputs, ignored);
+      for (const BufferFile &file : files) {
         writeFile(outputs, file);
       }
     }
@@ -309,14 +319,35 @@ protected:
 
   void runThreads() {
     expectThreads(functions.size());
+    Watch watch(functions.size());
+    size_t numRunning = functions.size();
+    std::mutex lock;
+    std::condition_variable hasEnded;
     std::vector<std::thread> threads;
-    for (void (*function)() : functions) {
+    for (size_t i = 0; i < functions.size(); ++i) {
       try {
-        threads.emplace_back(function);
+        threads.emplace_back([&, i] {
+          watch.begin(i);
+          functions[i]();
+          watch.end();
+          std::lock_guard<std::mutex> guard(lock);
+          numRunning -= 1;
+          hasEnded.notify_one();
+        });
       } catch (const std::system_error &error) {
         fail(std::string("cannot start a thread: ") + error.what()); // others wait for it already
       }
     }
+    std::unique_lock<std::mutex> guard(lock);
+    auto haveAllEnded = [&] { return numRunning == 0; };
+    auto soon = [] { return std::chrono::system_clock::now() + std::chrono::milliseconds(50); };
+    while (!hasEnded.wait_until(guard, soon(), haveAllEnded)) {
+      if (watch.areStuck()) {
+        fail("deadlock: each thread waits for another, and none can go on; 'tally check --race' "
+             "says why");
+      }
+    }
+    guard.unlock();
     for (std::thread &thread : threads) {
       thread.join();
     }
@@ -357,7 +388,10 @@ private:
     } else if (option == "--guards") {
       seed = numberFrom(value);
     } else if (option == "--repeat") {
-      repeat = std::max<uint64_t>(numberFrom(value), 1);
+      repeat = numberFrom(value);
+      if (repeat == 0) {
+        fail("'--repeat=0': it must be at least 1");
+      }
     } else if (option == "--trips") {
       readTrips(value);
     } else {
@@ -426,11 +460,15 @@ private:
   }
 
   void readFiles() {
+    std::error_code ignored;
+    if (!inputs.empty() && !std::filesystem::is_directory(inputs, ignored)) {
+      fail("'" + inputs + "' is not a folder");
+    }
     bool isMissing = false;
     for (const BufferFile &file : files) {
       if (!(!inputs.empty() && readFile(inputs, file)) && file.isNeeded) {
         std::fprintf(stderr,
-                     "error: buffer '%s' is read, and nothing writes it; give it as "
+                     "error: buffer '%s' is read, and nothing writes it before; give it as "
                      "%s.npy in the folder of --inputs\n",
                      file.name, file.name);
         isMissing = true;

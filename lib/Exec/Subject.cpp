@@ -303,6 +303,44 @@ LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth) {
   return home;
 }
 
+/// Whether, if it runs at all, it first runs before anything that stands behind it in the text.
+static bool isFirstInText(const Kernel &kernel, LoopId home) {
+  for (; home != rootLoop; home = kernel.loops[home].parent) {
+    const Loop &loop = kernel.loops[home];
+    if (loop.isBranch() || (loop.parent != rootLoop && loop.trip.least() == 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+IdVector<BufferId, bool> neededBuffers(const Subject &subject) {
+  const Kernel &kernel = subject.kernel;
+  IdVector<BufferId, bool> isNeeded(kernel.buffers.size(), false);
+  IdVector<BufferId, bool> isRead = isNeeded, isWritten = isNeeded;
+  for (InstrId id : kernel.instrs.ids()) {
+    if (subject.effects[id] && isFirstInText(kernel, kernel.instrs[id].home)) {
+      const Effect &effect = *subject.effects[id];
+      for (const ComputeNode &node : effect.compute.nodes) {
+        if (node.op == ComputeOp::Read || node.op == ComputeOp::Gather) {
+          const data::Tile &tile = effect.reads[node.read];
+          BufferId buffer = kernel.accesses[tile.access()].buffer;
+          bool isSure = subject.bodyOf(tile).access.guards.empty();
+          isNeeded[buffer] = isNeeded[buffer] || (isSure && !isWritten[buffer]);
+        }
+      }
+    }
+    for (AccessId access : kernel.instrs[id].accesses) {
+      BufferId buffer = kernel.accesses[access].buffer;
+      (kernel.accesses[access].kind == AccessKind::Read ? isRead : isWritten)[buffer] = true;
+    }
+  }
+  for (BufferId id : kernel.buffers.ids()) {
+    isNeeded[id] = isNeeded[id] || (isRead[id] && !isWritten[id]);
+  }
+  return isNeeded;
+}
+
 std::optional<Subject> prepare(const Kernel &kernel, const Code &code, const Machine &machine,
                                Diagnostics &diagnostics, const ProgramOptions &options) {
   return Preparation(kernel, code, machine, options, diagnostics).run();

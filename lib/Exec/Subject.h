@@ -80,6 +80,10 @@ struct Subject {
 /// The loop at this depth around `home`; 0 is the outermost one.
 LoopId loopAt(const Kernel &kernel, LoopId home, uint32_t depth);
 
+/// By buffer: whether it must hold something before a run, as it is read and never written, or
+/// whatever is read of it first is read before anything is written.
+IdVector<BufferId, bool> neededBuffers(const Subject &subject);
+
 /// None, with the reasons reported, if it cannot be executed.
 std::optional<Subject> prepare(const Kernel &kernel, const Code &code, const Machine &machine,
                                Diagnostics &diagnostics, const ProgramOptions &options = {});

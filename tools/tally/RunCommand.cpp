@@ -93,9 +93,14 @@ Memory memoryFor(Session &session, const Kernel &kernel, const std::string &inpu
   return memory;
 }
 
-/// All of memory after the sequential run.
-Memory sequentialMemory(Session &session, const Kernel &kernel, const Bindings &bindings,
-                        const Memory &memory) {
+/// All of memory after the sequential run, and whether it has written any of it.
+struct Expected {
+  Memory memory;
+  bool isWritten = false;
+};
+
+Expected sequentialRun(Session &session, const Kernel &kernel, const Bindings &bindings,
+                       const Memory &memory) {
   nowDoing("running it sequentially");
   Diagnostics diagnostics;
   Runs runs(kernel, bindings, diagnostics);
@@ -117,7 +122,7 @@ Memory sequentialMemory(Session &session, const Kernel &kernel, const Bindings &
   if (!run.faults().empty()) {
     end();
   }
-  return run.memory();
+  return {run.memory(), run.hasWritten()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,7 +164,7 @@ public:
           const BoundRun &bound)
       : session(session), command(command), kernel(subject.kernel), code(subject.code),
         bound(bound), start(memoryFor(session, kernel, command.inputs)),
-        expected(sequentialMemory(session, kernel, bound.bindings, start)) {
+        expected(sequentialRun(session, kernel, bound.bindings, start)) {
     nowDoing("compiling it");
     contenders.push_back({std::string(toString(code.strategy)), kernel, code,
                           programOf(session, kernel, code, command.program)});
@@ -182,9 +187,12 @@ public:
     return status;
   }
 
+  /// Whether equal memory says anything.
+  bool hasCompared() const { return expected.isWritten; }
+
   /// As the code has left it; what it has not written is still poison.
   Memory result() const {
-    Memory memory = expected;
+    Memory memory = expected.memory;
     contenders[0].program->readInto(memory);
     return memory;
   }
@@ -319,7 +327,7 @@ private:
   Exit compare(const Contender &contender, Result &output) {
     Json differences = Json::array();
     for (BufferId id : kernel.buffers.ids()) {
-      std::optional<size_t> element = contender.program->firstDifference(id, expected[id]);
+      std::optional<size_t> element = contender.program->firstDifference(id, expected.memory[id]);
       if (!element) {
         continue;
       }
@@ -339,7 +347,8 @@ private:
   const Kernel &kernel;
   const Code &code;
   const BoundRun &bound;
-  const Memory start, expected;
+  const Memory start;
+  const Expected expected;
   LoadedKernel baseline;
   std::vector<Contender> contenders;
 };
@@ -375,9 +384,16 @@ int RunCommand::run() {
                                valuesText(bound), contest.threadsText());
     output.addMembers(facts);
     Exit status = contest.run(output);
-    if (status == Exit::Yes) {
+    if (status == Exit::Yes) { // no run differs
       output.addTable("times", "\n", contest.times());
-      output.text += "  all of memory is as after the sequential run\n";
+      if (contest.hasCompared()) {
+        output.text += "  all of memory is as after the sequential run\n";
+      } else {
+        std::string_view reason = "nothing is compared, as nothing is written in this run";
+        output.text += fmt::format("  could not decide: {}\n", reason);
+        output.addMembers({{"reason", reason}});
+        status = Exit::Undecided;
+      }
       if (!timeline.empty()) {
         contest.writeTimeline(timeline);
       }
@@ -431,7 +447,7 @@ constexpr const char *examples = R"(Examples:
 Ctrl-C ends all threads; nothing is written then.
 
 Exit status: 0 every run computes what the sequential run computes, 1 wrong data or deadlock,
-2 interrupted, wrong input or not possible.)";
+2 interrupted, nothing was written that could be compared, wrong input or not possible.)";
 
 } // namespace
 

@@ -59,14 +59,11 @@ static std::string pathOf(const std::string &folder, std::string_view buffer) {
   return (std::filesystem::path(folder) / fmt::format("{}.npy", buffer)).string();
 }
 
-/// A name that would lead out of the folder is none of a file.
 static bool namesFiles(const Kernel &kernel) {
-  for (const std::string &name : bufferNames(kernel)) {
-    if (name.find('/') != std::string::npos) {
-      return failed(fmt::format("buffer '{}' cannot be a file of that name; rename it", name));
-    }
-  }
-  return true;
+  Diagnostics diagnostics;
+  checkFileNames(kernel, diagnostics);
+  tell(diagnostics, kernel.files);
+  return !diagnostics.hasErrors();
 }
 
 bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder) {

@@ -272,6 +272,17 @@ TEST(EffectsTest, filesComeBack) {
   EXPECT_EQ(rounded.value(0), 1.0F);
 }
 
+/// Others than NumPy write headers, too.
+TEST(EffectsTest, headersMayDifferInBlanksAndCommas) {
+  BufferData data(Format::F32, {2, 3});
+  fill(data, {"X", -1, 1}, 1);
+  std::string file = npy(data);
+  std::string other = file;
+  other.replace(other.find("(2, 3), }"), 9, "(2,3,) } ");
+  EXPECT_NE(other, file);
+  EXPECT_EQ(problemOf(other, data), "");
+}
+
 TEST(EffectsTest, wrongFilesAreRefused) {
   BufferData data(Format::F32, {2, 3});
   fill(data, {"X", -1, 1}, 1);

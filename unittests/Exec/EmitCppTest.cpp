@@ -24,8 +24,21 @@ TEST(NamesTest, eachIsAnIdentifierOfItsOwn) {
   EXPECT_EQ(names.unique("__A"), "A");
   EXPECT_EQ(names.unique("3"), "n3");
   EXPECT_EQ(names.unique("\xC3\xA4"), "n");
-  EXPECT_EQ(names.unique("r0"), "r0_2"); // where a tile begins
-  EXPECT_EQ(names.unique("INT_MAX"), "INT_MAX_2");
+  EXPECT_EQ(names.unique("r0"), "r0_2");           // where a tile begins
+  EXPECT_EQ(names.unique("INT_MAX"), "n_INT_MAX"); // might be a macro
+  EXPECT_EQ(names.unique("INT_MAX"), "n_INT_MAX_2");
+  EXPECT_EQ(names.unique("KV"), "KV");
+  EXPECT_EQ(names.unique("KV"), "n_KV_2");
+  EXPECT_EQ(names.unique("touches_r0"), "n_touches_r0");
+}
+
+/// What is named after a loop is kept free for it, whoever comes first.
+TEST(NamesTest, namesMadeOfANameAreTakenAlong) {
+  constexpr std::string_view prefixes[] = {"trips_", "total_"};
+  exec::Names names;
+  EXPECT_EQ(names.unique("total_A"), "total_A");
+  EXPECT_EQ(names.unique("A", prefixes), "A_2");
+  EXPECT_EQ(names.unique("trips_A_2"), "trips_A_2_2");
 }
 
 /// `X[A mod 2] -> Y`, a loop of run-time trips, on two engines.

@@ -19,6 +19,9 @@
 
 namespace tally {
 
+/// Adds an error for each buffer whose name would lead out of a folder of files.
+void checkFileNames(const Kernel &kernel, Diagnostics &diagnostics);
+
 /// The bits in which an element that was never written stands in a file.
 uint32_t unwrittenBits(Format format);
 
