@@ -109,7 +109,8 @@ private:
 
 Machine MachineReader::run() {
   document.expectObject({"schema", "version", "name", "description", "engines", "sums_in_order",
-                         "limits", "alu", "wait", "queue", "encoding", "parameters", "facts"});
+                         "issues_transfers", "limits", "alu", "wait", "queue", "encoding",
+                         "parameters", "facts"});
   document.expectSchema("tally-machine", 1, 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->name("machine") : "";
@@ -119,6 +120,9 @@ Machine MachineReader::run() {
   }
   if (std::optional<JsonAt> list = document.find("sums_in_order")) {
     machine.sumsInOrder = engines(*list);
+  }
+  if (std::optional<JsonAt> list = document.find("issues_transfers")) {
+    machine.issuesTransfers = engines(*list);
   }
   for (std::string_view group : {"limits", "alu", "wait", "queue", "encoding"}) {
     readGroup(group);

@@ -111,15 +111,17 @@ Json jsonOf(const Examined &examined) {
   }
   const Machine &machine = *examined.result.machine;
   auto number = [](const std::optional<uint32_t> &limit) { return limit ? Json(*limit) : Json(); };
-  object.update(Json{{"name", machine.name},
-                     {"description", machine.description},
-                     {"engines", machine.engines},
-                     {"sums_in_order", machine.sumsInOrder ? Json(*machine.sumsInOrder) : Json()},
-                     {"semaphores", number(machine.semaphores)},
-                     {"registers_per_engine", number(machine.registersPerEngine)},
-                     {"counter_bits", machine.counterBits},
-                     {"simulate", examined.isTimed()},
-                     {"missing", examined.untimed}});
+  object.update(
+      Json{{"name", machine.name},
+           {"description", machine.description},
+           {"engines", machine.engines},
+           {"sums_in_order", machine.sumsInOrder ? Json(*machine.sumsInOrder) : Json()},
+           {"issues_transfers", machine.issuesTransfers ? Json(*machine.issuesTransfers) : Json()},
+           {"semaphores", number(machine.semaphores)},
+           {"registers_per_engine", number(machine.registersPerEngine)},
+           {"counter_bits", machine.counterBits},
+           {"simulate", examined.isTimed()},
+           {"missing", examined.untimed}});
   for (size_t c = 0; c < confidences.size(); ++c) {
     object["numbers"][std::string(confidences[c])] = examined.numbers[c];
   }

@@ -258,6 +258,7 @@ void addPlan(CLI::App &app);
 void addDeps(CLI::App &app);
 void addExplain(CLI::App &app);
 void addCompare(CLI::App &app);
+void addAdvise(CLI::App &app);
 void addCheck(CLI::App &app);
 void addReport(CLI::App &app);
 void addSim(CLI::App &app);

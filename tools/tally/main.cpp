@@ -16,6 +16,7 @@ static constexpr const char *examples = R"(Examples:
   tally compare k.mlir                          size, registers and semaphores of each strategy
   tally check k.mlir                            does the code wait long enough, and no longer?
   tally sim k.mlir --trips=A=64                 how long it takes on a machine, and why
+  tally advise k.mlir --trips=A=64              what would make it faster
   tally report k.mlir --trips=A=64 -o k.html    the same as a page: timelines of several strategies
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
@@ -42,6 +43,7 @@ int main(int argc, char **argv) {
         addCompare(app);
         addCheck(app);
         addSim(app);
+        addAdvise(app);
         addRun(app);
         addReport(app);
         addBench(app);

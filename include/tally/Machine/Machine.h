@@ -53,6 +53,9 @@ struct Machine {
   /// Engines whose queues add accumulations up in the order of issue; without a value: all, so that
   /// the kernel alone is trusted.
   std::optional<std::vector<std::string>> sumsInOrder;
+  /// Engines that may issue transfers at their usual price; without a value: all, as far as is
+  /// known. Kernels may let others do it.
+  std::optional<std::vector<std::string>> issuesTransfers;
 
   std::optional<uint32_t> semaphores;         ///< in all; none: no limit
   std::optional<uint32_t> registersPerEngine; ///< none: no limit

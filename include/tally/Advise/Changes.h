@@ -1,0 +1,65 @@
+//===- Changes.h - What could be changed about a kernel -------------------===//
+//
+// A change keeps what a kernel means: it computes the same, in the same order if it runs
+// sequentially. There are three kinds:
+//
+//   move   transfers are issued by another engine, from a queue of its own
+//   ring   a buffer of several slots that are used in turn gets more of them
+//   grow   code may be larger: loops are unrolled where that pays
+//
+// Moves and rings are for kernels whose dependences follow from their accesses: written ones would
+// speak of the kernel as it was.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_ADVISE_CHANGES_H
+#define TALLY_ADVISE_CHANGES_H
+
+#include "tally/Deps/Extract.h"
+#include "tally/Sim/Simulate.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally {
+
+struct Change {
+  enum class Kind : uint8_t { Move, Ring, Grow };
+
+  /// A ring, and how many slots it gets.
+  struct Deeper {
+    BufferId buffer;
+    uint64_t slots = 0;
+  };
+
+  Kind kind = Kind::Grow;
+  std::vector<InstrId> instrs = {}; ///< Move
+  std::string engine = {};          ///< Move: that issues them from now on
+  std::vector<Deeper> rings = {};   ///< Ring
+  double growth = 1;                ///< Grow: as --max-code-growth
+};
+
+template <> inline constexpr auto wordsOf<Change::Kind> = words("move", "ring", "grow");
+
+/// All that may be tried on a kernel as it is; those of many instructions at once first.
+std::vector<Change> changesOf(const Kernel &kernel, const Machine &machine, const InstrCosts &costs,
+                              double growth);
+
+/// The kernel with a Move or a Ring, as it is on the machine; none if it would mean something else,
+/// or is not legal. The kernel has no dependences, and neither has what comes back.
+std::optional<Kernel> withChange(const Kernel &kernel, const Change &change,
+                                 const Machine &machine);
+
+/// `issue 'store' from 'scalar' instead of 'sync'`
+std::string describe(const Kernel &kernel, const Change &change);
+
+/// What is to be edited.
+Location placeOf(const Kernel &kernel, const Change &change);
+
+/// How many bytes of memory it takes beyond what the kernel takes; none if types are not stated.
+std::optional<uint64_t> bytesOf(const Kernel &kernel, const Change &change);
+
+} // namespace tally
+
+#endif // TALLY_ADVISE_CHANGES_H

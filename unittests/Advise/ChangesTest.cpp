@@ -1,0 +1,187 @@
+//===- ChangesTest.cpp - What may be changed, and what stays as it was ----===//
+
+#include "tally/Advise/Changes.h"
+
+#include "Rings.h"
+
+#include "tally/Data/Effects.h"
+#include "tally/Model/Bindings.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+using namespace tally;
+
+namespace {
+
+Machine machineNamed(const std::string &name) {
+  return *loadMachine(fmt::format("{}/{}.json", MACHINES_DIRECTORY, name)).machine;
+}
+
+/// `load` fills a ring of two, `use` reads what was written `back` iterations ago, `store` copies.
+struct Pipe {
+  KernelBuilder b{"pipe"};
+  BufferId x;
+  InstrId load, use;
+
+  Pipe(std::string_view slotRead, std::string_view space, bool readsFirst = false) {
+    EngineId sync = b.engine("sync"), vector = b.engine("vector");
+    BufferId in = b.buffer("in", std::vector<uint64_t>{8, 4}, "hbm", "f32");
+    BufferId out = b.buffer("out", std::vector<uint64_t>{8, 4}, "hbm", "f32");
+    x = b.buffer("x", std::vector<uint64_t>{2, 4}, space, "f32");
+    b.beginLoop("A", KernelBuilder::constant(8));
+    auto addUse = [&] {
+      use = b.instr("use", b.queueOf(vector), "tensor_copy(n=4)");
+      b.access(AccessKind::Read, x, slotRead);
+      b.access(AccessKind::Write, out, "out[A, 0:4]");
+    };
+    if (readsFirst) {
+      addUse();
+    }
+    load = b.instr("load", b.queueOf(sync), "dma_copy(bytes=16)");
+    b.access(AccessKind::Read, in, "in[A, 0:4]");
+    b.access(AccessKind::Write, x, "x[A mod 2, 0:4]");
+    if (!readsFirst) {
+      addUse();
+    }
+    b.endLoop();
+  }
+
+  Kernel finish() { return b.finish(); }
+};
+
+std::vector<std::string> textsOf(const Kernel &kernel, const Machine &machine, bool applied) {
+  Diagnostics none;
+  std::vector<std::string> missing;
+  InstrCosts costs = *instructionCosts(kernel, *Timing::of(machine, missing), none);
+  std::vector<std::string> texts;
+  for (const Change &change : changesOf(kernel, machine, costs, 1)) {
+    if (!applied || change.kind == Change::Kind::Grow || withChange(kernel, change, machine)) {
+      texts.push_back(describe(kernel, change));
+    }
+  }
+  return texts;
+}
+
+TEST(ChangesTest, transfersMoveToEnginesThatIssueThem) {
+  EXPECT_EQ(textsOf(Pipe("x[A mod 2, 0:4]", "hbm").finish(), machineNamed("trn2"), true),
+            (std::vector<std::string>{"--max-code-growth=2", "--max-code-growth=4",
+                                      "issue 'load' from 'scalar' instead of 'sync'"}));
+}
+
+TEST(ChangesTest, ringsOnTheChipGetMoreSlots) {
+  const Kernel kernel = Pipe("x[A mod 2, 0:4]", "sbuf").finish();
+  const Machine machine = machineNamed("trn2");
+  std::vector<std::string> texts = textsOf(kernel, machine, true);
+  ASSERT_EQ(texts.size(), 5U);
+  EXPECT_EQ(texts[2], "give 'x' 3 slots");
+  EXPECT_EQ(texts[3], "give 'x' 4 slots");
+  const Change three{.kind = Change::Kind::Ring, .rings = {{BufferId(2), 3}}};
+  std::optional<Kernel> deeper = withChange(kernel, three, machine);
+  ASSERT_TRUE(deeper);
+  EXPECT_EQ(deeper->buffers[BufferId(2)].shape, (std::vector<uint64_t>{3, 4}));
+  EXPECT_EQ(deeper->text(deeper->accesses[AccessId(1)].text), "x[A mod 3, 0:4]");
+  EXPECT_EQ(*bytesOf(kernel, three), 16U);
+}
+
+/// What a slot has held for a whole turn is something else if there are more.
+TEST(ChangesTest, readsOfAWholeTurnAgoKeepTheirRing) {
+  const Machine machine = machineNamed("trn2");
+  for (bool readsFirst : {false, true}) {
+    std::vector<std::string> texts = textsOf(
+        Pipe(readsFirst ? "x[A mod 2, 0:4]" : "x[(A + 1) mod 2, 0:4]", "sbuf", readsFirst).finish(),
+        machine, true);
+    EXPECT_EQ(texts.size(), 3U) << readsFirst; // the others are no rings
+  }
+  EXPECT_EQ(textsOf(Pipe("x[(A - 1) mod 2, 0:4] if A > 0", "sbuf").finish(), machine, true).size(),
+            5U);
+}
+
+/// Queues are numbered by engine: those of later engines move on.
+TEST(ChangesTest, anEngineWithOtherWorkGetsAQueue) {
+  KernelBuilder b("two");
+  EngineId scalar = b.engine("scalar"), sync = b.engine("sync");
+  b.instr("act", b.queueOf(scalar), "activation(n=4)");
+  InstrId load = b.instr("load", b.queueOf(sync), "dma_copy(bytes=16)");
+  BufferId x = b.buffer("x", std::vector<uint64_t>{4}, "sbuf", "f32");
+  b.access(AccessKind::Write, x, "x");
+  const Kernel kernel = b.finish();
+  std::optional<Kernel> moved =
+      withChange(kernel, {.kind = Change::Kind::Move, .instrs = {load}, .engine = "scalar"},
+                 machineNamed("trn2"));
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->nameOf(moved->instrs[load].queue), "scalar_transfers");
+  EXPECT_EQ(moved->nameOf(moved->engineOf(load)), "scalar");
+  EXPECT_EQ(moved->nameOf(moved->engineOf(InstrId(0))), "scalar");
+  EXPECT_EQ(moved->engines[EngineId(1)].queues.first, 2U);
+}
+
+//===----------------------------------------------------------------------===//
+// Random kernels: whatever is changed, the same is computed
+//===----------------------------------------------------------------------===//
+
+/// After the sequential run; none if something is read that nothing has written.
+std::optional<Memory> memoryAfter(const Kernel &kernel) {
+  Diagnostics diagnostics;
+  Memory memory = emptyMemory(kernel, diagnostics);
+  for (size_t i = 0; i < memory[BufferId(0)].size(); ++i) {
+    memory[BufferId(0)].set(i, static_cast<float>(7 * i + 1));
+  }
+  Runs runs(kernel, Bindings(kernel), diagnostics);
+  std::optional<Effects> effects = Effects::of(kernel, runs, diagnostics);
+  if (!effects) {
+    return std::nullopt;
+  }
+  DataRun data(*effects, memory);
+  for (Instance instance : runs.order()) {
+    data.commit(instance);
+  }
+  return data.faults().empty() ? std::optional(data.memory()) : std::nullopt;
+}
+
+/// On the chip, and not to be changed.
+size_t numBuffersLeft(const Kernel &kernel, const std::vector<Change> &changes) {
+  size_t count = kernel.buffers.size() - 2;
+  for (BufferId id : kernel.buffers.ids()) {
+    count -= std::ranges::any_of(changes, [&](const Change &change) {
+      return std::ranges::count(change.rings, id, &Change::Deeper::buffer) > 0;
+    });
+  }
+  return count;
+}
+
+TEST(ChangesTest, noneChangesWhatIsComputed) {
+  const Machine machine = machineNamed("trn2");
+  size_t numRings = 0, numMoves = 0, numOthers = 0;
+  for (uint64_t seed = 1; seed <= 6000; ++seed) {
+    const Kernel kernel = RingDrawer(seed).draw();
+    std::optional<Memory> before = memoryAfter(kernel);
+    if (!before) {
+      continue;
+    }
+    Diagnostics none;
+    std::vector<std::string> missing;
+    InstrCosts costs = *instructionCosts(kernel, *Timing::of(machine, missing), none);
+    const std::vector<Change> changes = changesOf(kernel, machine, costs, 4);
+    numOthers += numBuffersLeft(kernel, changes);
+    for (const Change &change : changes) {
+      std::optional<Kernel> changed = withChange(kernel, change, machine);
+      ASSERT_TRUE(changed) << seed << ": " << describe(kernel, change);
+      std::optional<Memory> after = memoryAfter(*changed);
+      ASSERT_TRUE(after) << seed << ": " << describe(kernel, change);
+      (change.kind == Change::Kind::Ring ? numRings : numMoves) += 1;
+      for (BufferId id : kernel.buffers.ids()) {
+        if (std::ranges::count(change.rings, id, &Change::Deeper::buffer) == 0) {
+          EXPECT_FALSE(firstDifference((*before)[id], (*after)[id]))
+              << seed << ": " << describe(kernel, change);
+        }
+      }
+    }
+  }
+  EXPECT_GT(numRings, 1000U);
+  EXPECT_GT(numMoves, 1000U);
+  EXPECT_GT(numOthers, 1000U);
+}
+
+} // namespace

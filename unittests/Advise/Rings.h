@@ -1,0 +1,110 @@
+//===- Rings.h - Random kernels with rings, for tests of advice -----------===//
+//
+// Loads, steps and stores on three engines, in one loop or two, with rings of two to four slots.
+// What is read was mostly written in this iteration or the one before, but it may also be what the
+// slot has held for a whole turn: then more slots would change what is read.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_ADVISE_RINGS_H
+#define TALLY_UNITTESTS_ADVISE_RINGS_H
+
+#include "Random.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+class RingDrawer {
+public:
+  explicit RingDrawer(uint64_t seed) : random(seed) {}
+
+  Kernel draw() {
+    EngineId engines[] = {b.engine("sync"), b.engine("vector"), b.engine("scalar")};
+    BufferId in = b.buffer("in", std::vector<uint64_t>{6, 2}, "hbm", "f32");
+    BufferId out = b.buffer("out", std::vector<uint64_t>{8, 2}, "hbm", "f32");
+    for (uint32_t i = 0; i < random.in({1, 3}); ++i) {
+      depths.push_back(random.in({2, 4}));
+      rings.push_back(
+          b.buffer(fmt::format("ring{}", i), std::vector<uint64_t>{depths[i], 2}, "sbuf", "f32"));
+    }
+    b.beginLoop("A", KernelBuilder::constant(random.in({1, 7})));
+    const bool isNest = random.percent(40);
+    if (isNest) {
+      b.beginLoop("B", KernelBuilder::constant(random.in({1, 3})));
+    }
+    counter = isNest && random.percent(70) ? random.percent(50) ? "total(B)" : "B" : "A";
+    const uint32_t numInstrs = random.in({2, 6});
+    for (uint32_t i = 0; i < numInstrs; ++i) {
+      b.instr(fmt::format("i{}", i), b.queueOf(engines[random.below(3)]),
+              random.percent(50) ? "dma_copy(bytes=4096)" : "tensor_copy(n=64)");
+      const bool loads = i == 0 || random.percent(25);
+      b.computes(loads ? "r0" : "mod(3 * r0 + A, 251)");
+      loads ? b.access(AccessKind::Read, in, "in[A mod 6, 0:2]") : read();
+      if (isNest && random.percent(15)) { // a sum over B, if the ring is not taken by its runs
+        b.computes("start(B, mod(r0, 251))");
+        b.access(AccessKind::Accumulate, rings[0], fmt::format("ring0[A mod {}, 0:2]", depths[0]));
+        continue;
+      }
+      random.percent(75) ? write() : b.access(AccessKind::Write, out, "out[A mod 8, 0:2]");
+    }
+    if (isNest) {
+      b.endLoop();
+    }
+    b.endLoop();
+    return b.finish();
+  }
+
+private:
+  std::string slot(size_t ring, uint32_t ahead) {
+    std::string index = ahead == 0 ? counter : fmt::format("({} + {})", counter, ahead);
+    return fmt::format("ring{}[{} mod {}, 0:2]", ring, index, depths[ring]);
+  }
+
+  /// `(A + R - d) mod R` is what was written d iterations ago, of R slots. It is written so that
+  /// it means something else with more slots; `(A - d) mod R` does not.
+  AccessId read() {
+    size_t ring = random.below(rings.size());
+    uint32_t back = random.percent(60) ? 0 : random.in({1, 2});
+    if (random.percent(20)) {
+      return b.access(AccessKind::Read, rings[ring],
+                      slot(ring, depths[ring] - std::min(back, depths[ring])));
+    }
+    std::string index = back == 0 ? counter : fmt::format("({} - {})", counter, back);
+    return b.access(AccessKind::Read, rings[ring],
+                    fmt::format("ring{}[{} mod {}, 0:2]{}", ring, index, depths[ring],
+                                guard(back, depths[ring])));
+  }
+
+  /// From some iteration on; or up to one, so that old slots are seen later.
+  std::string guard(uint32_t back, uint32_t depth) {
+    switch (random.below(6)) {
+    case 0:
+      return fmt::format(" if {} >= {}", counter, back);
+    case 1:
+      return fmt::format(" if {} >= {}", counter, depth);
+    case 2:
+      return fmt::format(" if A >= {}", random.in({1, 2}));
+    default:
+      return "";
+    }
+  }
+
+  AccessId write() {
+    size_t ring = random.below(rings.size());
+    std::string limit = random.percent(20) ? fmt::format(" if A < {}", random.in({1, 4})) : "";
+    return b.access(AccessKind::Write, rings[ring], slot(ring, random.percent(80) ? 0 : 1) + limit);
+  }
+
+  fuzz::Random random;
+  KernelBuilder b{"rings"};
+  std::vector<BufferId> rings;
+  std::vector<uint32_t> depths;
+  std::string counter;
+};
+
+} // namespace tally
+
+#endif // TALLY_UNITTESTS_ADVISE_RINGS_H
