@@ -284,12 +284,12 @@ Value CppTarget::named(std::string_view name, Value index) {
   if (of(index).constant || of(index).text.find_first_of(" (") == std::string::npos) {
     return index; // a number or a name
   }
-  line(fmt::format("const int64_t {} = {};", name, of(index).text));
+  line(fmt::format("[[maybe_unused]] const int64_t {} = {};", name, of(index).text));
   return add({std::string(name), true, of(index).isNotNegative});
 }
 
 Value CppTarget::namedCondition(std::string_view name, Value condition) {
-  line(fmt::format("const bool {} = {};", name, of(condition).text));
+  line(fmt::format("[[maybe_unused]] const bool {} = {};", name, of(condition).text));
   return atom(std::string(name));
 }
 

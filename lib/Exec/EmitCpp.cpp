@@ -106,7 +106,7 @@ std::optional<std::string> emitCpp(const Kernel &kernel, const Code &code, const
   std::string mix = bodyOf(assets::mix, headers);
   std::string counters = bodyOf(assets::counters, headers);
   std::string runtime = bodyOf(assets::runtime, headers);
-  std::string space = options.calls ? Names().unique(kernel.text(kernel.name)) : "kernel";
+  std::string space = options.calls ? Names().uniqueSpace(kernel.text(kernel.name)) : "kernel";
   std::string text =
       fmt::format(fmt::runtime(options.calls ? includedHead : programHead),
                   fmt::arg("name", printable(kernel.text(kernel.name))), fmt::arg("space", space));

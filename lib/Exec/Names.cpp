@@ -95,4 +95,9 @@ std::string Names::unique(std::string_view name, std::span<const std::string_vie
   return tried;
 }
 
+std::string Names::uniqueSpace(std::string_view name) {
+  std::string space = unique(name);
+  return isOfLibrary(space) ? unique(space + "_kernel") : space;
+}
+
 } // namespace tally::exec

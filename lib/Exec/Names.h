@@ -18,9 +18,15 @@ public:
 
   void reserve(std::string_view name) { taken.emplace(name); }
 
+  /// The same for a namespace outside of all others, where the C library has names, too.
+  std::string uniqueSpace(std::string_view name);
+
 private:
   std::set<std::string, std::less<>> taken;
 };
+
+/// Whether the C library may have something of this name.
+bool isOfLibrary(std::string_view name);
 
 } // namespace tally::exec
 

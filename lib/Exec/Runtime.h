@@ -186,19 +186,40 @@ inline bool readFile(const std::string &folder, const BufferFile &buffer) {
   return true;
 }
 
-/// Writes next to the file first, so that it is whole or not there.
-inline void writeFile(const std::string &folder, const BufferFile &buffer) {
-  std::string path = folder + "/" + buffer.name + ".npy";
-  std::string partial = path + ".part";
+inline bool writePart(const std::string &path, const BufferFile &buffer) {
   std::string header = headerOf(buffer);
-  std::FILE *file = std::fopen(partial.c_str(), "wb");
+  std::FILE *file = std::fopen(path.c_str(), "wb");
   bool isWritten = file != nullptr &&
                    std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
                    std::fwrite(buffer.bytes, 1, buffer.numBytes, file) == buffer.numBytes;
-  isWritten = (file == nullptr || std::fclose(file) == 0) && isWritten;
-  if (!isWritten || std::rename(partial.c_str(), path.c_str()) != 0) {
-    std::remove(partial.c_str());
-    fail("cannot write '" + path + "': " + std::strerror(errno));
+  return (file == nullptr || std::fclose(file) == 0) && isWritten;
+}
+
+/// Writes next to the files first, so that all of them are there, and whole, or none.
+inline void writeFiles(const std::string &folder, const std::vector<BufferFile> &buffers) {
+  std::error_code error; // of the folder, a file says it
+  std::filesystem::create_directories(folder, error);
+  auto pathOf = [&](const BufferFile &buffer) { return folder + "/" + buffer.name + ".npy"; };
+  std::string problem;
+  for (size_t i = 0; i < buffers.size() && problem.empty(); ++i) {
+    std::string path = pathOf(buffers[i]);
+    if (std::filesystem::is_directory(path, error)) {
+      problem = "cannot write '" + path + "': it is a folder";
+    } else if (!writePart(path + ".part", buffers[i])) {
+      problem = "cannot write '" + path + "': " + std::strerror(errno);
+    }
+  }
+  for (const BufferFile &buffer : buffers) {
+    std::string path = pathOf(buffer), part = path + ".part";
+    if (!problem.empty()) {
+      std::remove(part.c_str());
+    } else if (std::rename(part.c_str(), path.c_str()) != 0) {
+      problem = "cannot write '" + path + "': " + std::strerror(errno);
+      std::remove(part.c_str());
+    }
+  }
+  if (!problem.empty()) {
+    fail(problem);
   }
 }
 
@@ -262,11 +283,7 @@ public:
       fail("out of memory");
     }
     if (!outputs.empty()) {
-      std::error_code ignored; // a file says it
-      std::filesystem::create_directories(outputs, ignored);
-      for (const BufferFile &file : files) {
-        writeFile(outputs, file);
-      }
+      writeFiles(outputs, files);
     }
     return 0;
   }
@@ -403,9 +420,13 @@ private:
 
   static uint64_t numberFrom(const std::string &text) {
     char *end = nullptr;
+    errno = 0;
     uint64_t number = std::strtoull(text.c_str(), &end, 10);
     if (text.empty() || text[0] < '0' || text[0] > '9' || *end != 0) {
       fail("'" + text + "' is not a number");
+    }
+    if (errno != 0) {
+      fail("'" + text + "' is more than 64 bits hold");
     }
     return number;
   }

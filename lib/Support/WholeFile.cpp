@@ -28,7 +28,7 @@ static std::string lastError() {
 //===----------------------------------------------------------------------===//
 
 /// A handler of signals may not wait for a lock.
-static std::array<std::atomic<const char *>, 16> temporaries;
+static std::array<std::atomic<const char *>, 256> temporaries;
 
 static void replaceTemporary(const char *from, const char *to) {
   for (std::atomic<const char *> &place : temporaries) {
@@ -165,16 +165,18 @@ static std::string whyItFailed(std::ofstream &out) {
   return errno != 0 ? lastError() : "not all of it could be written";
 }
 
+std::string WholeFile::finish() {
+  if (problem.empty() && out.is_open()) {
+    problem = out.flush() ? "" : whyItFailed(out);
+    out.close();
+    problem = problem.empty() && !out ? lastError() : problem;
+  }
+  return problem;
+}
+
 std::string WholeFile::commit() {
-  if (!problem.empty()) {
+  if (!finish().empty()) {
     return problem;
-  }
-  if (!out.flush()) {
-    return whyItFailed(out);
-  }
-  out.close();
-  if (!out) {
-    return lastError();
   }
   if (!temporary.path().empty() && ::rename(temporary.path().c_str(), target.c_str()) != 0) {
     return lastError();

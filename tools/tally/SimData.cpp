@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 namespace tally::tool {
 
@@ -89,18 +90,25 @@ void writeBuffers(const Kernel &kernel, const Memory &memory, const std::string 
   if (!namesFiles(kernel)) {
     end();
   }
+  auto check = [](const std::string &path, const std::string &problem) {
+    if (!problem.empty()) {
+      fail(fmt::format("cannot write '{}': {}", path, problem));
+    }
+  };
+  std::vector<std::pair<std::string, std::unique_ptr<WholeFile>>> files;
   for (BufferId id : kernel.buffers.ids()) {
     const BufferData &data = memory[id];
     if (data.numPoison() == data.size()) {
       continue;
     }
     std::string path = pathOf(folder, kernel.text(kernel.buffers[id].name));
-    WholeFile file(path);
-    writeNpy(file.stream(), data);
-    std::string problem = file.commit();
-    if (!problem.empty()) {
-      fail(fmt::format("cannot write '{}': {}", path, problem));
-    }
+    auto file = std::make_unique<WholeFile>(path);
+    writeNpy(file->stream(), data);
+    check(path, file->finish());
+    files.emplace_back(path, std::move(file));
+  }
+  for (const auto &[path, file] : files) { // all of them, or none
+    check(path, file->commit());
   }
 }
 

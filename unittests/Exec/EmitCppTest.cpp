@@ -32,6 +32,16 @@ TEST(NamesTest, eachIsAnIdentifierOfItsOwn) {
   EXPECT_EQ(names.unique("touches_r0"), "n_touches_r0");
 }
 
+/// A namespace cannot be called as a function of the C library.
+TEST(NamesTest, spacesKeepAwayFromTheLibrary) {
+  exec::Names names;
+  EXPECT_EQ(names.uniqueSpace("three"), "three");
+  EXPECT_EQ(names.uniqueSpace("log"), "log_kernel");
+  EXPECT_EQ(names.uniqueSpace("tanhf"), "tanhf_kernel");
+  EXPECT_EQ(names.uniqueSpace("half"), "half");
+  EXPECT_EQ(names.uniqueSpace("int"), "int_2");
+}
+
 /// What is named after a loop is kept free for it, whoever comes first.
 TEST(NamesTest, namesMadeOfANameAreTakenAlong) {
   constexpr std::string_view prefixes[] = {"trips_", "total_"};

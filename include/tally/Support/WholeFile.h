@@ -59,6 +59,10 @@ public:
 
   std::ostream &stream() { return out; }
 
+  /// No more is written. Returns why that was not possible; what was there before is still there.
+  /// For several files of which none is to change if one cannot.
+  std::string finish();
+
   /// Puts what was written into place. Returns why that is not possible; then nothing has changed.
   std::string commit();
 
@@ -73,7 +77,7 @@ private:
   std::ofstream out;
   std::string target;      ///< what is replaced
   TemporaryFile temporary; ///< none: written to directly
-  std::string problem;     ///< of opening, which sets what is above
+  std::string problem;     ///< of opening, which sets what is above; or of writing
 };
 
 /// Writes a text as a file. Returns why that is not possible.
