@@ -123,11 +123,12 @@ private:
   }
 
   /// Of those that do not follow any more, others follow from the first that is kept. Past a few,
-  /// they are all kept.
+  /// of large kernels fewer, they are all kept.
   void keepSome(std::vector<bool> open) {
-    constexpr int most = 16;
-    for (int kept = 0; std::ranges::find(open, true) != open.end(); ++kept) {
-      if (kept == most) {
+    constexpr size_t most = 16, mostFollowed = 50'000;
+    const size_t affordable = std::min(most, mostFollowed / open.size());
+    for (size_t kept = 0; std::ranges::find(open, true) != open.end(); ++kept) {
+      if (kept == affordable) {
         return;
       }
       wasImplied[std::ranges::find(open, true) - open.begin()] = false;
