@@ -21,6 +21,9 @@ constexpr Tick leastGain = 200;
 constexpr size_t mostSteps = 4;
 constexpr size_t mostParts = 12;
 
+/// Of each step, so many changes are tried in full.
+constexpr uint64_t mostInFull = 6;
+
 bool helps(Tick before, Tick after) {
   return after + before / leastGain < before;
 }
@@ -77,9 +80,11 @@ private:
   void charge(uint64_t work) { left -= std::min(left, work); }
 
   /// Nothing if there is no such code.
-  std::optional<Made> make(const Kernel &asked, double growth, Diagnostics &diagnostics) {
+  std::optional<Made> make(const Kernel &asked, double growth, Diagnostics &diagnostics,
+                           bool improves = true) {
     Request request = options.request;
     request.codeGrowth = growth;
+    request.improve = improves;
     std::optional<InstrCosts> costs = instructionCosts(asked, *timing, diagnostics);
     Kernel withDeps = findAsked(asked, request, machine, extractor, diagnostics);
     std::optional<Compiled> compiled =
@@ -227,18 +232,17 @@ private:
     advice.growth = growth;
   }
 
-  /// The best first.
+  /// The best first. All are looked at with code that is made quickly; the most promising are then
+  /// tried with the code that is asked for.
   std::vector<Tried> allBetter(const Kernel &current, double growth, Tick total) {
-    Diagnostics ignored;
-    std::optional<InstrCosts> costs = instructionCosts(current, *timing, ignored);
-    const std::vector<Change> changes = changesOf(current, machine, *costs, growth);
     std::vector<Tried> better;
-    for (size_t i = 0; i < changes.size(); ++i) {
-      if (!mayGoOn()) {
-        advice.numLeft += changes.size() - i;
+    const std::vector<Change> promising = promisingOf(current, growth);
+    for (size_t i = 0; i < promising.size(); ++i) {
+      if (!mayGoOn() || i == mostInFull * options.effort) {
+        advice.numLeft += promising.size() - i;
         break;
       }
-      if (std::optional<Tried> tried = attempt(current, growth, changes[i], total)) {
+      if (std::optional<Tried> tried = attempt(current, growth, promising[i], total)) {
         better.push_back(std::move(*tried));
       }
     }
@@ -246,11 +250,45 @@ private:
     return better;
   }
 
+  /// What may help; what promises most first.
+  std::vector<Change> promisingOf(const Kernel &current, double growth) {
+    Diagnostics ignored;
+    const InstrCosts costs = *instructionCosts(current, *timing, ignored);
+    const Tick before = quickTime(current).value_or(0);
+    std::vector<std::pair<Tick, Change>> ranked;
+    for (const Change &change : changesOf(current, machine, costs, growth)) {
+      tell("trying: " + describe(current, change));
+      ++advice.numTried;
+      if (change.kind == Change::Kind::Grow) {
+        ranked.emplace_back(0, change); // code that is made quickly does not grow
+        continue;
+      }
+      std::optional<Kernel> changed =
+          mayGoOn() ? withChange(current, change, machine) : std::nullopt;
+      std::optional<Tick> time = changed ? quickTime(*changed) : std::nullopt;
+      if (time && *time < before) {
+        ranked.emplace_back(*time, change);
+      }
+    }
+    std::ranges::stable_sort(ranked, {}, &std::pair<Tick, Change>::first);
+    std::vector<Change> promising;
+    for (auto &[time, change] : ranked) {
+      promising.push_back(std::move(change));
+    }
+    return promising;
+  }
+
+  std::optional<Tick> quickTime(const Kernel &any) {
+    Diagnostics ignored;
+    std::optional<Made> made = make(any, 1, ignored, /*improves=*/false);
+    bool isWhole = made && made->run.outcome == SimResult::Outcome::Finished;
+    return isWhole ? std::optional(made->run.total) : std::nullopt;
+  }
+
   /// None if it does not help.
   std::optional<Tried> attempt(const Kernel &current, double growth, const Change &change,
                                Tick total) {
-    tell("trying: " + describe(current, change));
-    ++advice.numTried;
+    tell("trying with all that the strategy does: " + describe(current, change));
     const bool grows = change.kind == Change::Kind::Grow;
     std::optional<Kernel> changed =
         grows ? std::optional(current) : withChange(current, change, machine);

@@ -323,8 +323,9 @@ struct Score {
 /// Scores, found by making the code, as often as is affordable.
 class Trials {
 public:
-  Trials(const Kernel &kernel, const Machine &machine, Overflow overflow)
-      : kernel(kernel), machine(machine), overflow(overflow), stopwatch(kernel, machine) {}
+  Trials(const Kernel &kernel, const Machine &machine, const Request &request)
+      : kernel(kernel), machine(machine), overflow(request.overflow), stopwatch(kernel, machine),
+        left(request.improve ? mostLowered : 0) {}
 
   bool haveTimes() const { return stopwatch.hasTimes(); }
 
@@ -390,7 +391,7 @@ private:
   const Overflow overflow;
   Stopwatch stopwatch;
   std::optional<Score> exact;
-  size_t left = mostLowered; ///< instructions that may still be lowered
+  size_t left; ///< instructions that may still be lowered
 };
 
 //===----------------------------------------------------------------------===//
@@ -404,7 +405,7 @@ public:
       : kernel(kernel), machine(machine), diagnostics(diagnostics),
         mayKnowTrips(request.constantTrips), numThreads(request.threads),
         decided(decisionsFor(request, needs, machine)), sets(kernel),
-        budget(kernel, machine, request, needs.spare), trials(kernel, machine, request.overflow) {
+        budget(kernel, machine, request, needs.spare), trials(kernel, machine, request) {
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
     decided.lower.countAtOnce = true;

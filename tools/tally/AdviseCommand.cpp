@@ -115,7 +115,7 @@ void addAdvice(Result &output, const Kernel &kernel, const Advice &advice, const
   output.text += fmt::format("\n{} tried{}\n", counted(advice.numTried, "change"),
                              advice.single.empty() ? ", and none helps" : "");
   if (advice.numLeft != 0) {
-    output.text += fmt::format("{} not tried: that would be too much work; a larger --effort tries "
+    output.text += fmt::format("{} not tried in full, though promising: a larger --effort tries "
                                "more\n",
                                counted(advice.numLeft, "change"));
   }

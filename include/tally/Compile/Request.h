@@ -30,6 +30,7 @@ struct Request {
   bool keepCounters = false; ///< also those that no wait reads, of loops that an engine runs
   bool constantTrips = true; ///< code may make use of constant trips
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
+  bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   Overflow overflow = Overflow::Reset;
   uint32_t threads = 1; ///< that may work at once, the caller's own included
