@@ -313,7 +313,7 @@ void Families::giveUpFragments() {
 
 bool Families::isInFragments(const Family &family) const {
   constexpr uint64_t cellsPerTouch = 64;
-  constexpr uint64_t fewCells = 4096;
+  constexpr uint64_t fewCells = uint64_t(1) << 24; // they take some gigabytes
   Cells cells(*this, family);
   std::set<int64_t> offsets;
   for (uint32_t number : family.members) {

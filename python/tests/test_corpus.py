@@ -1,6 +1,8 @@
 """A walk of a small checkout: each kernel of it is a state that the page must tell from all others."""
 
 import contextlib
+import importlib.util
+import inspect
 import io
 import json
 import os
@@ -17,11 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from tally.nki.command import main
-from tally.nki.corpus import command, measure, page
+from tally.nki.corpus import command, measure, page, userfile
 
 from .support import machine, tally_program
 
 CHECKOUT = Path(__file__).parent / "checkout"
+ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ("--seconds=15", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
@@ -317,6 +320,21 @@ class CorpusTest(unittest.TestCase):
         _, progress, _ = walk(self.root, self.folder / "other", "--only=second.py:add", "--ring=2")
         self.assertNotIn("kept", progress)
 
+    @unittest.skipUnless(tally_program(), "there is no tally here")
+    def test_machine(self):
+        """One that is not there ends the walk before it begins; one that has other prices is another question."""
+        status, progress, document = walk(self.root, self.folder / "nowhere", "--machine=nonsense")
+        self.assertEqual((status, document), (2, None))
+        self.assertIn("--machine=nonsense: unknown machine 'nonsense'", progress)
+        path = self.folder / "mine.json"
+        text = Path(machine()).read_text(encoding="utf-8") if os.path.exists(machine()) else ""
+        if text:
+            path.write_text(text, encoding="utf-8")
+            walk(self.root, self.folder / "prices", "--only=second.py:add", f"--machine={path}")
+            path.write_text(text.replace('"value": 0', '"value": 1', 1), encoding="utf-8")
+            _, progress, _ = walk(self.root, self.folder / "prices", "--only=second.py:add", f"--machine={path}")
+            self.assertNotIn("kept", progress)
+
     def test_arguments(self):
         """A user's call, with a reference of the user's."""
         (self.folder / "mine.py").write_text("def same(x):\n    return x\n", encoding="utf-8")
@@ -332,6 +350,19 @@ class CorpusTest(unittest.TestCase):
         text = (self.folder / "user" / rows["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
         self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
+
+    def test_our_calls(self):
+        """The calls of the page that says how public kernels fare: each reference takes the arguments of its call."""
+        path = ROOT / "utils/nki-calls.json"
+        spec = importlib.util.spec_from_file_location("nki_calls", ROOT / "utils/nki_calls.py")
+        references = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(references)
+        entries = userfile.read(path)
+        self.assertEqual(len(entries), 13)
+        for name, entry in entries.items():
+            module, function = entry["reference"].split(":")
+            self.assertEqual(module, "nki_calls", name)
+            self.assertEqual(set(inspect.signature(getattr(references, function)).parameters), set(entry["arguments"]), name)
 
     def test_arguments_of_a_file_that_calls(self):
         """A user's call is traced, and not that which the file makes when it is loaded. No driver needs to run."""

@@ -452,3 +452,22 @@ TEST(EqualTextTest, sharedMemoryIsReduced) {
   EXPECT_EQ(extractor.numUndecided(), 0u);
   EXPECT_GT(found.deps.size(), count);
 }
+
+/// Boxes that overlap in part, each of some hundred cells: what was written over makes no
+/// dependence, and not all pairs remain.
+TEST(EqualTextTest, wideBoxesAreWrittenOver) {
+  constexpr uint32_t count = 600;
+  TwoLoops loops;
+  const uint64_t shape[] = {1024};
+  BufferId buffer = loops.b.buffer("X", shape);
+  uint32_t draw = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    draw = draw * 1664525 + 1013904223;
+    const uint32_t first = draw >> 23, size = 1 + (draw >> 8 & 511); // up to 512 each
+    loops.add(fmt::format("i{}", i), draw & 1, draw >> 3 & 1 ? AccessKind::Write : AccessKind::Read,
+              buffer, fmt::format("X[{}:{}]", first, size));
+  }
+  Kernel kernel = loops.finish();
+  Extractor extractor;
+  EXPECT_LT(extractor.extract(kernel, {true}).deps.size(), 12 * count);
+}

@@ -127,7 +127,8 @@ class Walk:
         self.limits = {"memory": options.memory, "max_operations": options.max_operations, "ring": options.ring,
                        "max_multiply_adds": int(options.max_multiply_adds)}
         kept = {**self.limits, "seconds": options.seconds, "torch": _has("torch")}
-        self.common = results.common_key(self.program, options.machine, {**kept, "machine": options.machine})
+        facts = measure.machine_facts(self.program, options.machine) if self.program else ""
+        self.common = results.common_key(self.program, facts, {**kept, "machine": options.machine})
         self.users = userfile.read(options.arguments) if options.arguments else {}
 
     def run(self):

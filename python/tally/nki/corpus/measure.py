@@ -8,11 +8,13 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 
 from ..compare import allowed, difference, kinds_of, nans_in
 from ..elements import stored
+from ..refusal import Refusal
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
 DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make code
@@ -20,6 +22,21 @@ DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make
 
 def find_program():
     return os.environ.get("TALLY") or shutil.which("tally")
+
+
+def machine_facts(program, machine):
+    """What is known of a machine, and its description if that is a file; a refusal if there is none such."""
+    try:
+        done = subprocess.run([program, "machine", "check", machine, "--format=json"], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
+    except OSError as problem:
+        raise Refusal(f"'{program}' does not run: {problem.strerror}") from None
+    if done.returncode != 0:
+        raise Refusal(f"--machine={machine}: {done.stderr.strip().removeprefix('error: ')}")
+    installed = Path(shutil.which(program) or program).resolve().parent.parent / "share/tally/machines"
+    folders = [Path(), Path(os.environ.get("TALLY_MACHINES", installed)), installed]
+    paths = [folder / name for folder in folders for name in (machine, machine + ".json")]
+    return done.stdout + "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
 
 
 class Tally:

@@ -21,17 +21,14 @@ def _digest(*parts):
     return digest.hexdigest()[:24]
 
 
-def common_key(program, machine, options):
-    """Of what all results depend on."""
+def common_key(program, facts, options):
+    """Of what all results depend on; `facts` are those of the machine."""
     sources = [path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))]
-    parts = []
-    for path in (program, machine):
-        if path and os.path.exists(path):
-            found = os.stat(path)
-            parts += [path, found.st_size, found.st_mtime_ns]
-        else:
-            parts.append(path)
-    return _digest(*sources, *parts, json.dumps(options, sort_keys=True))
+    parts = [program]
+    if program and os.path.exists(program):
+        found = os.stat(program)
+        parts += [found.st_size, found.st_mtime_ns]
+    return _digest(*sources, *parts, facts, json.dumps(options, sort_keys=True))
 
 
 def key(common, root, files, *more):
