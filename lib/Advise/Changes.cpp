@@ -209,7 +209,8 @@ private:
       uses.push_back(*use);
     }
     auto [least, most] = std::ranges::minmax(uses, {}, &Use::offset);
-    return most.offset - least.offset < static_cast<int64_t>(shape[d]) &&
+    return std::ranges::count(uses, true, &Use::reads) > 0 && // otherwise others read it
+           most.offset - least.offset < static_cast<int64_t>(shape[d]) &&
            std::ranges::all_of(
                uses,
                [&](const Use &read) {
@@ -353,8 +354,11 @@ IdVector<BufferId, std::vector<AccessId>> accessesOf(const Kernel &kernel) {
 bool isOwn(const Kernel &kernel, BufferId buffer) {
   const Buffer &what = kernel.buffers[buffer];
   auto names = [&](const Buffer &other) { return std::ranges::count(other.alias, buffer) > 0; };
-  return what.space.valid() && kernel.text(what.space) != "hbm" && !what.address &&
-         what.alias.empty() && std::ranges::none_of(kernel.buffers, names);
+  std::string_view space = kernel.text(what.space);
+  bool isOnChip = !space.empty() && space.find("hbm") == std::string_view::npos &&
+                  space.find("dram") == std::string_view::npos;
+  return isOnChip && !what.address && what.alias.empty() &&
+         std::ranges::none_of(kernel.buffers, names);
 }
 
 /// Each ring with a slot more, and with twice as many; all of them at once first.

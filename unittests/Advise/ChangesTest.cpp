@@ -85,6 +85,22 @@ TEST(ChangesTest, ringsOnTheChipGetMoreSlots) {
   EXPECT_EQ(*bytesOf(kernel, three), 16U);
 }
 
+/// What others may see stays as it is.
+TEST(ChangesTest, resultsKeepTheirPlaces) {
+  const Machine machine = machineNamed("trn2");
+  for (std::string_view space : {"hbm", "shared_hbm", "dram", ""}) {
+    EXPECT_EQ(textsOf(Pipe("x[A mod 2, 0:4]", space).finish(), machine, true).size(), 3U) << space;
+  }
+  KernelBuilder b("out");
+  EngineId sync = b.engine("sync");
+  BufferId x = b.buffer("x", std::vector<uint64_t>{2, 4}, "sbuf", "f32");
+  b.beginLoop("A", KernelBuilder::constant(8));
+  b.instr("load", b.queueOf(sync), "dma_copy(bytes=16)");
+  b.access(AccessKind::Write, x, "x[A mod 2, 0:4]");
+  b.endLoop();
+  EXPECT_EQ(textsOf(b.finish(), machine, true).size(), 3U); // nothing reads it here
+}
+
 /// What a slot has held for a whole turn is something else if there are more.
 TEST(ChangesTest, readsOfAWholeTurnAgoKeepTheirRing) {
   const Machine machine = machineNamed("trn2");
