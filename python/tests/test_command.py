@@ -121,7 +121,7 @@ class CommandTest(unittest.TestCase):
             self.assertIn("not whole numbers or floats", run("compare", kernel, want, got)[2])
         np.save(got / "out.npy", bits[1:])
         for words, text in (((kernel, want, got), "'out' has 16320 elements in"), ((kernel, want, self.folder), "cannot read"),
-                            ((kernel, got / "no", got), "has no result of this kernel"), ((want / "out.npy", want, got), "cannot be read as a kernel")):
+                            ((kernel, got / "no", got), "is not a folder"), ((want / "out.npy", want, got), "cannot be read as a kernel")):
             status, out, err = run("compare", *words)
             self.assertEqual((status, out), (2, ""))
             self.assertIn(text, err)
@@ -157,7 +157,9 @@ class CommandTest(unittest.TestCase):
         self.assertIn("1 are numbers where NumPy has NaN", out)
         np.save(want / "out.npy", np.full_like(x, np.nan))
         (want / "nan" / "out.npy").unlink()
-        self.assertEqual(run("compare", kernel, want, got)[:2], (0, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
+        (self.folder / "none").mkdir()
+        self.assertEqual(run("compare", kernel, self.folder / "none", got)[:2], (2, "verdict: nothing to compare\n"))
+        self.assertEqual(run("compare", kernel, want, got)[:2], (2, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
 
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""
@@ -176,7 +178,7 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(status, 0, text)
             status, text, _ = run("compare", kernel, want, got)
             self.assertIn(f"out: f32, {count * 128 * 8} numbers: ", text)
-            self.assertEqual(status, 0, text)
+            self.assertEqual(status, 0 if count else 2, text)
         expect = f"--expect={self.folder / 'want'}"
         for words, text in (((f"--results-of={kernel}", expect, "-o", self.folder / "l.json"), "so '-o' has no use"),
                             ((f"--results-of={kernel}",), "say where, by '--inputs=DIR'"),

@@ -22,9 +22,10 @@ _EPILOG = """examples:
 
 Sums may be in another order, and then be rounded to the neighbour: for each element type, a part of the largest number is allowed.
 
-Where NumPy has computed NaN, tally must have NaN. The verdict is 'nothing to compare' if NumPy has computed no number at all.
+Where NumPy has computed NaN, tally must have NaN. The verdict is 'nothing to compare' if NumPy has computed no number at all, or
+the folder has no result of this kernel.
 
-Exit status: 0 all results are within what is allowed, 1 one is not, 2 wrong use.
+Exit status: 0 all results are within what is allowed, 1 one is not, 2 nothing to compare, or wrong use.
 """
 
 NANS = "nan"  # the folder in that of results
@@ -100,13 +101,13 @@ def _run(options):
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise Refusal(f"'{options.kernel}' cannot be read as a kernel in JSON: {problem}") from None
     names = sorted(name for name in kinds if os.path.exists(os.path.join(options.want, f"{name}.npy")))
-    if not names:
-        raise Refusal(f"'{options.want}' has no result of this kernel; write them by 'tally-nki --expect={options.want}'")
+    if not names and not os.path.isdir(options.want):
+        raise Refusal(f"'{options.want}' is not a folder; 'tally-nki --expect={options.want}' writes the results of a kernel")
     limit = allowed(kinds.values())
     results = [_compared(options, name, kinds[name], limit) for name in names]
     verdict = "no" if "no" in results else "yes" if "yes" in results else "nothing to compare"
     print(f"verdict: {verdict}")
-    return 1 if verdict == "no" else 0
+    return {"no": 1, "yes": 0}.get(verdict, 2)
 
 
 def _compared(options, name, kind, limit):

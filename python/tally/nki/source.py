@@ -284,7 +284,7 @@ def guarded(offered, names, root, finder=Finder):
     absent = _AbsentFinder(finder)
     modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
     environment, folder = dict(os.environ), os.getcwd()
-    states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr()
+    states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr(), np.getbufsize(), np.get_printoptions()
     names, handlers = dict(vars(builtins)), _handlers()
     hidden = [name for name in modules
               if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
@@ -312,6 +312,8 @@ def guarded(offered, names, root, finder=Finder):
         np.random.set_state(states[1])
         sys.setrecursionlimit(states[2])
         np.seterr(**states[3])
+        np.setbufsize(states[4])
+        np.set_printoptions(**states[5])
         for name in set(vars(builtins)) - set(names):
             del vars(builtins)[name]
         vars(builtins).update(names)

@@ -143,6 +143,7 @@ class State:
         inner += [(f"({parameter}=...)", value) for parameter, value in zip(names[len(names) - len(defaults):], defaults)]
         inner += [(f"({parameter}=...)", value) for parameter, value in (function.__kwdefaults__ or {}).items()]
         inner += [(f".{key}", value) for key, value in function.__dict__.items()]
+        inner += _descriptions(function)
         self._asks_caches = self._asks_caches or "cache_info" in _names(code)
         self._pending.extend(_globals(function.__globals__, code))
         return ("function", id(code), tuple(function.__dict__)), inner
@@ -161,7 +162,7 @@ class State:
             return ("class", id(cls)), ()
         names = [name for name, value in vars(cls).items() if not _is_double(name) or isinstance(value, types.FunctionType)]
         return ("class", cls.__qualname__, tuple(names)), [(f".{name}", vars(cls)[name]) for name in names] + [
-            (".__bases__", base) for base in cls.__bases__]
+            (".__bases__", base) for base in cls.__bases__] + _descriptions(cls)
 
     def _register(self, register):
         home = register.home
@@ -172,6 +173,12 @@ class State:
         frame = generator.gi_frame
         return ("generator", frame.f_lasti if frame is not None else None), [
             (f" (its {name})", value) for name, value in (frame.f_locals if frame is not None else {}).items()]
+
+
+def _descriptions(thing):
+    """What a function or a class says of itself, as far as a kernel may change it."""
+    names = "__name__", "__qualname__", "__module__", "__doc__", "__annotations__"
+    return [(f".{name}", getattr(thing, name)) for name in names if hasattr(thing, name)]
 
 
 def _instance(value):
@@ -210,7 +217,7 @@ def _dict(_, value):
 
 def _numbers(_, numbers):
     whole = numbers.size and numbers.dtype != object
-    return ("array", numbers.shape, numbers.dtype.str, zlib.crc32(np.ascontiguousarray(numbers).view(np.uint8)) if whole else 0), ()
+    return ("array", numbers.shape, numbers.dtype.str, numbers.flags.writeable, zlib.crc32(np.ascontiguousarray(numbers).view(np.uint8)) if whole else 0), ()
 
 
 _KINDS = [
@@ -324,6 +331,9 @@ def _of_process():
     yield "random numbers", hash((random.getstate(), numbers[1].tobytes(), *numbers[2:]))
     yield "environment", hash(tuple(sorted(os.environ.items())))
     yield "current folder", os.getcwd()
+    yield "recursion limit", sys.getrecursionlimit()
+    yield "filters of warnings", hash(repr(warnings.filters))
+    yield "settings of NumPy", repr((np.getbufsize(), np.geterr(), np.get_printoptions()))
     for variable, value in contextvars.copy_context().items():
         yield f"context variable {variable.name}", value
 
@@ -344,10 +354,11 @@ def _globals(variables, code=None):
     names = tuple(variables) if code is None or not _BY_TEXT.isdisjoint(_names(code)) else _names(code)
     module = variables.get("__name__", "")
     for name in names:
-        if name in variables and not _is_double(name):
+        if name in variables and (not _is_double(name) or name in _OF_MODULE):
             yield f"global {module}.{name}", variables[name]
 
 
+_OF_MODULE = frozenset(("__name__", "__doc__", "__file__", "__annotations__"))
 _BY_TEXT = frozenset(("globals", "vars", "eval", "exec", "modules", "__dict__"))  # by which code may use any name
 
 

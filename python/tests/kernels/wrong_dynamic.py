@@ -521,6 +521,10 @@ def more(thing, name="at"):
     setattr(thing, name, getattr(thing, name) + 1)
 
 
+def longer(thing, name):
+    setattr(thing, name, (getattr(thing, name) or "") + "x")
+
+
 KINDS = {
     "random_state": (lambda: np.random.RandomState(0), lambda it: it.rand()),
     "generator": (lambda: np.random.default_rng(0), lambda it: it.random()),
@@ -552,6 +556,16 @@ KINDS = {
     "stack": (contextlib.ExitStack, lambda it: it.callback(int)),
     "digest": (hashlib.sha256, lambda it: it.update(b"a")),
     "foreign": (lambda: ctypes.c_int(0), lambda it: more(it, "value")),
+    "doc": (lambda: lambda: 0, lambda it: longer(it, "__doc__")),
+    "function_name": (lambda: lambda: 0, lambda it: longer(it, "__qualname__")),
+    "annotations": (lambda: lambda: 0, lambda it: it.__annotations__.__setitem__(str(len(it.__annotations__)), int)),
+    "class_name": (lambda: Number, lambda it: longer(it, "__name__")),
+    "class_doc": (lambda: Failure, lambda it: longer(it, "__doc__")),
+    "module_doc": (lambda: sys.modules[__name__], lambda it: longer(it, "__doc__")),
+    "recursion": (lambda: sys, lambda it: it.setrecursionlimit(it.getrecursionlimit() + 1)),
+    "buffer_size": (lambda: np, lambda it: it.setbufsize(it.getbufsize() + 16)),
+    "filters": (lambda: warnings, lambda it: it.filterwarnings("ignore", message=f"number {len(it.filters)}")),
+    "flags": (lambda: np.zeros(2), lambda it: it.setflags(write=False)),
 }
 
 
