@@ -157,6 +157,9 @@ int AdviseCommand::run() {
                      {"machine", session.machine().name}});
   result.text += fmt::format("kernel '{}', strategy '{}', {}\n", one.kernel.text(one.kernel.name),
                              time.subject.common.strategy, machineText(session));
+  if (one.code) {
+    tellNote("the file has code written by hand; advice is about code that is compiled");
+  }
   if (!one.kernel.deps.empty()) {
     tellNote("the dependences of this kernel are written, and would not be right for other engines "
              "or more slots; without them, they are found, and these changes are tried, too");
