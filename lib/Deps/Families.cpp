@@ -297,7 +297,7 @@ void Families::invite() {
   }
 }
 
-/// Where there are very many cells, each pair of accesses is looked at instead.
+/// Where there are very many cells, more than pairs of accesses, each pair is looked at instead.
 void Families::giveUpFragments() {
   for (Family &family : families) {
     if (!isInFragments(family)) {
@@ -313,7 +313,7 @@ void Families::giveUpFragments() {
 
 bool Families::isInFragments(const Family &family) const {
   constexpr uint64_t cellsPerTouch = 64;
-  constexpr uint64_t fewCells = uint64_t(1) << 24; // they take some gigabytes
+  constexpr uint64_t fewCells = 4096;
   Cells cells(*this, family);
   std::set<int64_t> offsets;
   for (uint32_t number : family.members) {
@@ -335,7 +335,7 @@ bool Families::isInFragments(const Family &family) const {
       numCells += Cells::count(cells.ofGuest(memberOf(touch))) * (2 * offsets.size() + 1);
     }
   }
-  return numCells > cellsPerTouch * numTouches + fewCells;
+  return numCells > cellsPerTouch * numTouches + fewCells && numCells > numTouches * numTouches;
 }
 
 //===----------------------------------------------------------------------===//
