@@ -161,6 +161,18 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(run("compare", kernel, self.folder / "none", got)[:2], (2, "verdict: nothing to compare\n"))
         self.assertEqual(run("compare", kernel, want, got)[:2], (2, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
 
+    def test_refusals_name_places(self):
+        """Of what is not modelled, and of what the kernel itself raises."""
+        for line, text in (("nl.counter + 1", "k.py:6:5: error: 'nki.language.counter' is not modelled, and so it has no value"),
+                           ("for _ in nl.rows: pass", "error: 'nki.language.rows' is not modelled"),
+                           ("x.counter = 1", "k.py:6: error: the kernel raises AttributeError: 'tensor' object has no attribute 'counter'")):
+            path = self.folder / "k.py"
+            path.write_text("import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                            f"    {line}\n    return x\n", encoding="utf-8")
+            status, _, err = run(path, "k", "--arg", "x=f32[128,8]", "-o", self.folder / "k.json", "-q")
+            self.assertEqual(status, 2)
+            self.assertIn(text, err)
+
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""
         kernel, got = self.folder / "k.json", self.folder / "out"

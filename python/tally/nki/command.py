@@ -420,8 +420,13 @@ def _traceback(raised):
     error = raised.error
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if os.path.realpath(frame.filename).startswith(os.path.realpath(raised.root) + os.sep)]
-    lines = [f"error: the kernel raises {type(error).__name__}: {said_by(error) or 'without a message'}"]
-    for frame in frames[-4:]:
+    said = said_by(error) or "without a message"
+    for ours, users in (("'View'", "'tensor'"), ("'Register'", "'register'")):
+        said = said.replace(ours, users)
+    lines = [f"error: the kernel raises {type(error).__name__}: {said}"]
+    if frames:
+        lines = [f"{shown_path(frames[-1].filename)}:{frames[-1].lineno}: {lines[0]}", f"    {frames[-1].line}"]
+    for frame in frames[-4:-1]:
         lines.append(f"{shown_path(frame.filename)}:{frame.lineno}: note: in '{frame.name}'")
         lines.append(f"    {frame.line}")
     return "\n".join(lines)

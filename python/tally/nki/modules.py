@@ -59,6 +59,13 @@ class Unknown:
     def __repr__(self):
         return self._name
 
+    def _refuse(self, *_):
+        raise Refusal(f"'{self._name}' is not modelled, and so it has no value; docs/guide/Nki.md lists what is", here())
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __index__ = __int__ = __float__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __iter__ = _refuse
+
 
 class Module(types.ModuleType):
     is_interface = True  # what is below it is a module, too
