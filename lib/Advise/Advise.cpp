@@ -54,6 +54,10 @@ public:
     if (!made) {
       return std::nullopt;
     }
+    if (isSet(options.stop)) {
+      diagnostics.error(kernel.where, "interrupted before anything was known");
+      return std::nullopt;
+    }
     if (made->run.outcome != SimResult::Outcome::Finished) {
       diagnostics.error(kernel.where, made->run.outcome == SimResult::Outcome::Deadlock
                                           ? "a run is stuck; 'tally sim' says why"
@@ -63,6 +67,7 @@ public:
     }
     advice.total = made->run.total;
     findParts(*made);
+    std::ranges::stable_sort(advice.parts, {}, &Part::total);
     climb(*made);
     advice.isStopped = isSet(options.stop);
     return std::move(advice);
@@ -142,7 +147,6 @@ private:
     if (std::optional<SimResult> run = runIdeal(made)) {
       put({.kind = Part::Kind::Control}, *run);
     }
-    std::ranges::stable_sort(advice.parts, {}, &Part::total);
   }
 
   /// Instructions by how long they take in all runs.

@@ -4,7 +4,8 @@
 // what the run would take if one of its parts took no time.
 //
 // A change is told only after it has been made: dependences are found again, the code is compiled,
-// the race check does not object, and a run of it is shorter. Then the best is kept, and all are
+// the race check does not object, and a run of it is shorter. Of all that are possible, those are
+// made in full that promise most by code that is made quickly. Then the best is kept, and all are
 // tried again on top of it, as long as that helps.
 //
 // Work is counted, not timed: the same input gets the same advice on every computer.
