@@ -256,6 +256,9 @@ class FirstGenerationTest(KernelTest):
         wants = [powers / powers.sum(1, keepdims=True), x / np.sqrt((x * x).mean(1, keepdims=True)) * weight,
                  np.broadcast_to(x.var(1, keepdims=True), x.shape),
                  np.broadcast_to((x > -1).all(1, keepdims=True), x.shape)]
+        most = x.max(1, keepdims=True)
+        wants += [np.where(x > 0, most, x), np.where(x > 0, x, -1), np.where(most > 1.5, np.float32(0.5), x.astype(np.float16)),
+                  np.broadcast_to((1 - most).astype(np.float16), x.shape)]
         self.check(trace("first", "named", x=x, weight=weight), {"out": np.stack(wants)})
 
     def test_of_columns(self):
@@ -817,6 +820,8 @@ class DynamicTest(KernelTest):
             traced = trace("dynamic", kernel, n=one(4), **given)
             self.assertEqual(self.bounds(traced), {"i": most})
             self.assertEqual(re.findall(r'"formula": "(.*?)"', support.dumped(traced)), formulas)
+            self.assertEqual([text for text in traced.summary.dynamic if "trips" in text],
+                             [f"{loop} (trips {formula})" for loop, formula in zip(["j", "k", "k.2"] if kernel == "prefixes" else ["i.2"], formulas)])
             self.check(traced, {})
             self.other_trips(kernel, traced, (0, 1, 2, most), **given)
         # What an iteration leaves in memory for the next one is seen in the third.
@@ -1100,6 +1105,9 @@ class RefusalTest(unittest.TestCase):
             with self.subTest(kernel=kernel):
                 self.refused(text, file="wrong_dynamic", line=line, kernel=kernel, x=x, n=one(3))
 
+    def test_text_of_register(self):
+        self.refused("a text with ':03d' of the register 'i'", file="wrong_dynamic", line="tile_{i:03d}", kernel="number_as_text", n=one(3))
+
     def test_dynamic_without_for(self):
         x = support.random(640, 8)
         for kernel, line, text in (("comprehended", "for _ in nl.dynamic_range", "derive from 'i'"), ("zipped", "in zip(", "derive from 'i'"),
@@ -1126,6 +1134,17 @@ class RefusalTest(unittest.TestCase):
                 ("mean", "'mean' is not an operator of one tile or two tiles")):
             with self.subTest(which=which):
                 self.refused(text, line=f'"{which}"', kernel="operators", x=support.random(128, 8), which=which)
+
+    def test_left_out(self):
+        for which, text in (
+                ("where", "'mask' of 'nl.where' is not modelled; it has condition, x, y, dtype"),
+                ("softmax", "'compute_dtype' of 'nl.softmax'"), ("store", "'dst_rmw_op' of 'nl.store'"),
+                ("third", "the arguments of 'nl.add': too many positional arguments"), ("second", "'nl.exp' of two tiles; it takes one"),
+                ("axis", "'nl.add' of two tiles along an axis"), ("range", "'multi_buffer' of 'nl.static_range'"),
+                ("scan", "'reverse1' of 'tensor_tensor_scan' is not modelled"),
+                ("shapes", "'nl.where' of tiles of shapes [128, 8], [128, 3], [128, 8], which do not go together")):
+            with self.subTest(which=which):
+                self.refused(text, line=f'"{which}"', kernel="left_out", x=support.random(128, 8), which=which)
 
     def test_wrong_shapes(self):
         self.refused("shape [128, 128]", "shape [128, 100]", line="dma_copy(dst=tile", kernel="wrong_shapes")

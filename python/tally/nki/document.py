@@ -143,6 +143,8 @@ class Writer:
             else:
                 self.summary.unbounded.append(loop.name)
             self.summary.dynamic.append(f"{loop.name} ({word} {value})")
+        elif source.follows:
+            self.summary.dynamic.append(f"{loop.name} (trips {loop.trips.text()})")
         return {"loop": loop.name, "trips": trips, **self._loc(source.place), "body": self._body(loop.body)}
 
     def _most(self, loop, value):

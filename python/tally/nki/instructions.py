@@ -39,17 +39,30 @@ class Instruction(NamedTuple):
     linear: bool = False  # adds constants at most, so numbers stay known in a dynamic loop
 
 
+# Arguments that say how an instruction is done, and change no result.
+_OF_NO_CONSEQUENCE = {"name", "engine", "priority", "dge_mode", "unique_indices", "tile_position", "tile_size", "perf_mode",
+                      "is_stationary_onezero", "is_moving_onezero", "is_transpose"}
+
+
 class Call:
     """One use of an instruction: its arguments by name, and the tiles that it reads."""
 
     def __init__(self, row, arguments):
         self.row, self.arguments = row, arguments
+        self.asked = set()  # the arguments that were looked at
         self.given, self.reads, self.sizes = [], [], {}  # tiles as they are given, and what is read of them
         self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
 
     def __getattr__(self, name):
+        self.asked.add(name)
         return self.arguments.get(name)
+
+    def check_asked(self):
+        """An argument that nothing has looked at would change nothing here, but perhaps on the device."""
+        for name, value in self.arguments.items():
+            if name not in self.asked | _OF_NO_CONSEQUENCE and not (value is None or value is False):
+                raise Refusal(f"'{name}' of '{self.row.name}' is not modelled, as it is given here")
 
     def read(self, view):
         if view is None:

@@ -6,6 +6,7 @@ compare and pass it on; to call it is refused, with the line.
 """
 
 import functools
+import inspect
 import types
 from math import prod
 
@@ -118,8 +119,11 @@ class _Operator:
     def __init__(self, name, language):
         self.operator, self.__name__, self._language = name, name, language
 
-    def __call__(self, x, *args, **kwargs):
-        return self._language.apply(self.operator, x, *args, **kwargs)
+    def __call__(self, *args, **given):
+        return _checked(self.operator, self._apply)(*args, **given)
+
+    def _apply(self, x, y=None, *, axis=None, dtype=None, mask=None, keepdims=False):
+        return self._language.apply(self.operator, x, y, axis, dtype, mask, keepdims)
 
     def __repr__(self):
         return f"nl.{self.operator}"
@@ -133,7 +137,7 @@ class Language:
 
     # ---- Tensors
 
-    def ndarray(self, shape, dtype=None, buffer=None, name=None, address=None, **_):
+    def ndarray(self, shape, dtype=None, buffer=None, name=None, address=None):
         space = _space(buffer)
         if address is not None or getattr(buffer, "placed", False):
             self.tracer.recorder.obstacle("an explicit address: the tensor counts as memory of its own")
@@ -142,26 +146,26 @@ class Language:
             self.tracer.share(view.memory, (here(), len(self.tracer.hbm)))
         return view
 
-    def zeros(self, shape, dtype=None, buffer=None, name=None, **_):
+    def zeros(self, shape, dtype=None, buffer=None, name=None):
         _check_filled(buffer)
         return self.tracer.zeros(shape, dtype or "float32", _space(buffer), self.modern, name or None)
 
-    def full(self, shape, fill_value, dtype=None, buffer=None, name=None, **_):
+    def full(self, shape, fill_value, dtype=None, buffer=None, name=None):
         _check_filled(buffer)
         view = self.ndarray(shape, dtype, buffer, name)
         self.tracer.perform("memset", True, (view, fill_value))
         return view
 
-    def ones(self, shape, dtype=None, buffer=None, name=None, **_):
+    def ones(self, shape, dtype=None, buffer=None, name=None):
         return self.full(shape, 1.0, dtype, buffer, name)
 
-    def zeros_like(self, x, dtype=None, buffer=None, name=None, **_):
+    def zeros_like(self, x, dtype=None, buffer=None, name=None):
         return self.zeros(x.shape, dtype or x.dtype, buffer or x.buffer, name)
 
-    def empty_like(self, x, dtype=None, buffer=None, name=None, **_):
+    def empty_like(self, x, dtype=None, buffer=None, name=None):
         return self.ndarray(x.shape, dtype or x.dtype, buffer or x.buffer, name)
 
-    def load(self, src, mask=None, dtype=None, **_):
+    def load(self, src, mask=None, dtype=None):
         shape = src.shape if src.ndim > 1 else (src.shape[0] if src.ndim else 1, 1)
         tile = self.tracer.allocate(shape, dtype or src.dtype, "sbuf", self.modern)
         source = src if src.ndim > 1 else src.reshape(shape)
@@ -169,7 +173,7 @@ class Language:
             refuse("a mask on a load of one axis; index with two")
         return self._moved(source, tile, mask)
 
-    def store(self, dst, value=None, mask=None, **_):
+    def store(self, dst, value=None, mask=None):
         if isinstance(value, (int, float, np.number)):
             value = self.full(dst.shape, value, dst.dtype)
         if not isinstance(value, View):
@@ -194,14 +198,14 @@ class Language:
             self.tracer.perform("dma_copy", True, (target, source))
         return target
 
-    def shared_constant(self, constant, dtype=None, space="hbm", **_):
+    def shared_constant(self, constant, dtype=None, space="hbm"):
         array = np.asarray(constant)
         element = find_element(dtype or find_element(array.dtype) or "float32")
         if element is None:
             refuse(f"unknown element type '{dtype}'; tally knows {', '.join(ELEMENTS)}")
         return self.tracer.constant(array, element, here(), space)
 
-    def shared_identity_matrix(self, n=128, dtype="uint8", dst=None, **_):
+    def shared_identity_matrix(self, n=128, dtype="uint8", dst=None):
         # The second generation has it on the chip.
         space = "sbuf" if self.modern and dst is None else "hbm"
         matrix = self.shared_constant(np.eye(int(n), dtype=np.float32), dtype, space)
@@ -212,23 +216,24 @@ class Language:
 
     # ---- Operators and functions
 
-    def apply(self, name, x, y=None, *rest, axis=None, dtype=None, mask=None, keepdims=False, **_):
+    def apply(self, name, x, y=None, axis=None, dtype=None, mask=None, keepdims=False):
         if name in REDUCTIONS and (axis is not None or isinstance(y, (int, tuple, list)) and name in
                                    ("sum", "max", "min", "mean", "prod")):
+            if axis is not None and y is not None:
+                refuse(f"'nl.{name}' of two tiles along an axis; it takes one")
             return self.reduce(name, x, axis if axis is not None else y, dtype, mask, keepdims)
+        if axis is not None or keepdims:
+            refuse(f"an axis of 'nl.{name}', which is element by element")
         given = {key: value for key, value in dict(dtype=dtype, mask=mask).items() if value is not None}
         if OPERATORS[name].arity == 1 if name in OPERATORS else y is None:
+            if y is not None:
+                refuse(f"'nl.{name}' of two tiles; it takes one")
             if name == "copy":
                 return self.tracer.perform("tensor_copy", False, (x,), given)
             return self.tracer.perform("activation", False, (), dict(given, op=_Operator(name, self), data=x))
-        if given:
-            op = _Operator(name, self)
-            if isinstance(y, View) and y.shape == x.shape:
-                return self.tracer.perform("tensor_tensor", False, (), dict(given, data1=x, data2=y, op=op))
-            return self.tracer.perform("tensor_scalar", False, (), dict(given, data=x, op0=op, operand0=y))
         if not isinstance(x, View):
-            return self.tracer.arithmetic(name, y, x, reverse=True)
-        return self.tracer.arithmetic(name, x, y)
+            return self.tracer.arithmetic(name, y, x, reverse=True, given=given)
+        return self.tracer.arithmetic(name, x, y, given=given)
 
     def reduce(self, name, x, axis, dtype=None, mask=None, keepdims=False):
         given = {key: value for key, value in dict(dtype=dtype, mask=mask, keepdims=keepdims or None).items()
@@ -240,26 +245,26 @@ class Language:
         axes = axis if isinstance(axis, (tuple, list)) else (axis,)
         return self.tracer.arithmetic("multiply", result, 1 / prod(x.shape[a] for a in axes))
 
-    def var(self, x, axis, dtype=None, mask=None, keepdims=False, **_):
+    def var(self, x, axis, dtype=None, mask=None, keepdims=False):
         mean = self.reduce("mean", x, axis, mask=mask)
         squares = self.apply("square", self.apply("subtract", x, mean, mask=mask), mask=mask)
         return self.reduce("mean", squares, axis, dtype, mask, keepdims)
 
-    def all(self, x, axis, dtype=None, mask=None, keepdims=False, **_):
+    def all(self, x, axis, dtype=None, mask=None, keepdims=False):
         return self.reduce("min", self.apply("not_equal", x, 0, mask=mask), axis, dtype, mask, keepdims)
 
-    def softmax(self, x, axis=-1, dtype=None, mask=None, **_):
+    def softmax(self, x, axis=-1, dtype=None, mask=None):
         powers = self.apply("exp", self.apply("subtract", x, self.reduce("max", x, axis, mask=mask), mask=mask), mask=mask)
         return self.apply("divide", powers, self.reduce("sum", powers, axis, mask=mask), dtype=dtype, mask=mask)
 
-    def rms_norm(self, x, w, axis, n, epsilon=1e-06, dtype=None, mask=None, **_):
+    def rms_norm(self, x, w, axis, n, epsilon=1e-06, dtype=None, mask=None):
         squares = self.reduce("sum", self.apply("square", x, mask=mask), axis, mask=mask)
         mean = self.tracer.perform("tensor_scalar", False, (), dict(
             data=squares, op0=_Operator("multiply", self), operand0=1 / n, op1=_Operator("add", self), operand1=epsilon))
         normal = self.apply("multiply", x, self.apply("rsqrt", mean), mask=mask)
         return self.apply("multiply", normal, w if w.shape == x.shape else w.broadcast_to(x.shape), dtype=dtype, mask=mask)
 
-    def matmul(self, x, y, transpose_x=False, **_):
+    def matmul(self, x, y, transpose_x=False):
         x = self._in_sbuf(x)
         if not transpose_x:
             x = self._in_sbuf(self.transpose(x))
@@ -270,25 +275,29 @@ class Language:
         in_psum = isinstance(tile, View) and tile.memory.space == "psum"
         return self.tracer.perform("tensor_copy", False, (tile,)) if in_psum else tile
 
-    def transpose(self, x, **_):
+    def transpose(self, x):
         return self.tracer.perform("nc_transpose", False, (x,))
 
-    def loop_reduce(self, x, op, loop_indices, dtype=None, **_):
+    def loop_reduce(self, x, op, loop_indices, dtype=None):
         return LoopReduce(x, op)
 
-    def where(self, condition, x, y, **_):
-        old = self.tracer.perform("tensor_copy", False, (y,)) if isinstance(y, View) else self.full(
-            condition.shape, y, x.dtype)
-        return self.tracer.perform("tensor_copy_predicated", True, (old, x, condition))
+    def where(self, condition, x, y, dtype=None):
+        tiles = [tile for tile in (x, y, condition) if isinstance(tile, View)]
+        shape, dtype = _common_shape("where", tiles), dtype or tiles[0].dtype
+        condition, x, y = (tile.broadcast_to(shape) if isinstance(tile, View) else self.full(shape, tile, dtype)
+                           for tile in (condition, x, y))
+        chosen = self.tracer.perform("tensor_copy", False, (y,), {"dtype": dtype})
+        return self.tracer.perform("tensor_copy_predicated", True, (chosen, x, condition))
 
-    def load_transpose2d(self, src, dtype=None, **_):
+    def load_transpose2d(self, src, dtype=None):
         tile = self.tracer.allocate(src.shape[::-1], dtype or src.dtype, "sbuf", self.modern)
         return self.tracer.perform("dma_transpose", True, (tile, src))
 
     def expand_dims(self, x, axis):
+        axis %= x.ndim + 1
         return x.reshape(x.shape[:axis] + (1,) + x.shape[axis:])
 
-    def broadcast_to(self, x, shape, **_):
+    def broadcast_to(self, x, shape):
         return x.broadcast_to(shape)
 
     # ---- Indices and loops
@@ -297,12 +306,12 @@ class Language:
         start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
         return Grid((max(0, -(-(stop - start) // step)),), start, (step,))
 
-    def static_range(self, start, stop=None, step=1, **_):
+    def static_range(self, start, stop=None, step=1):
         if any(isinstance(bound, Register) for bound in (start, stop, step)):
             refuse("a loop of known trips over a register; use 'nl.dynamic_range'")
         return range(start) if stop is None else range(start, stop, step)
 
-    def dynamic_range(self, start, stop=None, step=1, **_):
+    def dynamic_range(self, start, stop=None, step=1):
         if stop is None:
             start, stop = 0, start
         if isinstance(step, Register):
@@ -335,6 +344,13 @@ class Language:
 
     def program_ndim(self):
         return len(self.tracer.grid)
+
+
+def _common_shape(name, tiles):
+    try:
+        return np.broadcast_shapes(*(tile.shape for tile in tiles))
+    except ValueError:
+        refuse(f"'nl.{name}' of tiles of shapes {', '.join(str(list(tile.shape)) for tile in tiles)}, which do not go together")
 
 
 def _check_filled(buffer):
@@ -456,6 +472,26 @@ def _isa(tracer, modern, base):
     return isa
 
 
+def _checked(name, function):
+    """A function of the language that refuses what it would not do, instead of leaving it out."""
+    signature = inspect.signature(function)
+
+    def checked(*args, **given):
+        if "name" not in signature.parameters:
+            given.pop("name", None)  # of no consequence
+        modelled = f"; it has {', '.join(signature.parameters)}"
+        for key in (key for key in given if key not in signature.parameters):
+            refuse(f"'{key}' of 'nl.{name}' is not modelled{modelled}")
+        try:
+            signature.bind(*args, **given)
+        except TypeError as error:
+            refuse(f"the arguments of 'nl.{name}': {error}{modelled}")
+        return function(*args, **given)
+
+    checked.__name__ = name
+    return checked
+
+
 def _of_tracer(tracer, name):
     return lambda *args, **given: getattr(tracer, name)(*args, **given)
 
@@ -475,8 +511,8 @@ def _language(tracer, modern, base):
                  "var", "all", "softmax", "rms_norm",
                  "shared_constant", "shared_identity_matrix", "static_range", "dynamic_range", "fori_loop",
                  "while_loop", "program_id", "num_programs", "program_ndim"):
-        setattr(module, name, getattr(language, name))
-    module.range = module.affine_range = module.sequential_range = language.static_range
+        setattr(module, name, _checked(name, getattr(language, name)))
+    module.range = module.affine_range = module.sequential_range = module.static_range
     for name in ("sbuf", "psum", "hbm", "shared_hbm", "private_hbm"):
         setattr(module, name, Token(name))
     module.mgrid, module.ds, module.par_dim = _Meshgrid(), DynamicSlice, lambda n: n

@@ -58,12 +58,13 @@ class Rolled:
     """A loop over every `stride`-th iteration of a loop that was traced. The first of them and their number
     are in front of its slots; those of a dynamic loop are 0 and `trips`, which were those of the trace."""
 
-    __slots__ = ("loop", "name", "place", "stride", "trips", "dynamic", "patterns", "body")
+    __slots__ = ("loop", "name", "place", "stride", "trips", "dynamic", "follows", "patterns", "body")
 
     def __init__(self, loop, stride, trips, patterns, body):
         self.loop, self.name, self.place = loop.id, loop.name, loop.place
         self.stride, self.trips = stride, trips
         self.dynamic = loop.trips if is_dynamic(loop) else None
+        self.follows = loop.trips is not None and loop.trips.follows
         self.patterns, self.body = patterns, body
 
 

@@ -185,10 +185,12 @@ class Tracer:
             refuse(f"'{name}' writes to a tile, not to {type(call.dst).__name__} '{str(call.dst)[:40]}'")
         try:
             results = row.build(call)
+            view = self._run(row, call, results, modern)
+            call.check_asked()
         except Refusal as refusal:
             refusal.place = refusal.place or here()
             raise
-        return self._run(row, call, results, modern)
+        return view
 
     def _bound(self, row, modern, args, given):
         names = _names(row.second if modern else row.first)
@@ -449,19 +451,21 @@ class Tracer:
 
     # ---- What Python's operators on tiles ask for
 
-    def arithmetic(self, name, x, y, reverse=False):
+    def arithmetic(self, name, x, y, reverse=False, given=None):
+        """An operator of two tiles, or of a tile and a number; `given`, the type or the mask of the result."""
         from_numpy = isinstance(y, (int, float, np.number))
         if not from_numpy and not isinstance(y, View):
             refuse(f"'{name}' of a tile and {type(y).__name__}")
-        op = _Named(name)
+        given = dict(given or {})
         if from_numpy or _is_column(y, x):
-            given = dict(data=x, op0=op, operand0=y, reverse0=reverse)
+            given.update(data=x, op0=_Named(name), operand0=y, reverse0=reverse)
             return self.perform("tensor_scalar", False, (), given)
         if _is_column(x, y):
-            given = dict(data=y, op0=op, operand0=x, reverse0=not reverse)
+            given.update(data=y, op0=_Named(name), operand0=x, reverse0=not reverse)
             return self.perform("tensor_scalar", False, (), given)
         pair = (y, x) if reverse else (x, y)
-        return self.perform("tensor_tensor", False, (), dict(data1=pair[0], data2=pair[1], op=op))
+        given.update(data1=pair[0], data2=pair[1], op=_Named(name))
+        return self.perform("tensor_tensor", False, (), given)
 
     def assign(self, dst, value):
         """`dst[...] = value`"""

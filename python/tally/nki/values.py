@@ -1103,6 +1103,17 @@ class Register:
     def __hash__(self):
         self._refused("a key or a member of a set")
 
+    def __str__(self):
+        """The same in each iteration: a text may name a register, and does not tell what it holds."""
+        return self.name or "register"
+
+    __repr__ = __str__
+
+    def __format__(self, form):
+        if form:
+            self._refused(f"a text with ':{form}'")
+        return str(self)
+
     def _made(self, factor, plus, other):
         """`factor` times this one, and `plus` times the other."""
         value = factor * self.value + plus * _value(other)

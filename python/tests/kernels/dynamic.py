@@ -21,7 +21,7 @@ def rows(x, n):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     count = register_from(n)
     for i in nl.dynamic_range(count):
-        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf, name=f"tile_{i}")
         nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=i * 128))
         result = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
         nisa.activation(dst=result, op=nl.exp, data=tile, scale=-0.5)

@@ -186,12 +186,17 @@ def kept_outside(x):
 @nki.jit
 def named(x, weight):
     """Functions of the language that are several instructions."""
-    out = nl.ndarray((4, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray((8, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
     tile, factors = nl.load(x), nl.load(weight)
     nl.store(out[0], nl.softmax(tile, axis=-1))
     nl.store(out[1], nl.rms_norm(tile, factors, axis=1, n=x.shape[1]))
     nl.store(out[2], nl.var(tile, axis=[1]).broadcast_to(x.shape))
     nl.store(out[3], nl.all(nl.greater(tile, -1.0), axis=1).broadcast_to(x.shape))
+    positive, column = nl.greater(tile, 0.0), nl.max(tile, axis=1, keepdims=True)
+    nl.store(out[4], nl.where(positive, column, tile))
+    nl.store(out[5], nl.where(positive, tile, -1))
+    nl.store(out[6], nl.where(nl.greater(column, 1.5), 0.5, tile, dtype=nl.float16))
+    nl.store(out[7], nl.subtract(1.0, column, dtype=nl.float16).broadcast_to(x.shape))
     return out
 
 

@@ -230,6 +230,25 @@ def disturbs_more(x):
 
 
 @nki.jit
+def left_out(x, which):
+    """What the interface may have and the model has not is refused; it does not get lost."""
+    tile, result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    made = {
+        "where": lambda: nl.where(tile, tile, 0.0, mask=tile),
+        "softmax": lambda: nl.softmax(tile, axis=1, compute_dtype=nl.float32),
+        "store": lambda: nl.store(x, tile, dst_rmw_op=nl.add),
+        "third": lambda: nl.add(tile, tile, tile),
+        "second": lambda: nl.exp(tile, tile),
+        "axis": lambda: nl.add(tile, tile, axis=1),
+        "range": lambda: nl.affine_range(2, multi_buffer=2),
+        "scan": lambda: nisa.tensor_tensor_scan(dst=result, data0=tile, data1=tile, initial=0.0, op0=nl.add, op1=nl.add, reverse1=True),
+        "shapes": lambda: nl.where(tile, tile, tile[:, 0:3]),
+    }
+    made[which]()
+
+
+@nki.jit
 def operators(x, which):
     """An operator that takes more tiles than it is given, or fewer."""
     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)

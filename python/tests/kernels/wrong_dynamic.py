@@ -38,6 +38,13 @@ def register_from(tensor):
 
 
 @nki.jit
+def number_as_text(n):
+    """A text that would tell what a register holds."""
+    for i in nl.dynamic_range(register_from(n)):
+        nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf, name=f"tile_{i:03d}")
+
+
+@nki.jit
 def returned_or_none(n):
     part = None
     for i in nl.dynamic_range(register_from(n)):
