@@ -1140,7 +1140,7 @@ class RefusalTest(unittest.TestCase):
                 ("where", "'mask' of 'nl.where' is not modelled; it has condition, x, y, dtype"),
                 ("softmax", "'compute_dtype' of 'nl.softmax'"), ("store", "'dst_rmw_op' of 'nl.store'"),
                 ("third", "the arguments of 'nl.add': too many positional arguments"), ("second", "'nl.exp' of two tiles; it takes one"),
-                ("axis", "'nl.add' of two tiles along an axis"), ("range", "'multi_buffer' of 'nl.static_range'"),
+                ("axis", "'nl.add' of two tiles along an axis"), ("twice", "writes 'float32' and is given 'dtype' bfloat16"),
                 ("scan", "'reverse1' of 'tensor_tensor_scan' is not modelled"),
                 ("shapes", "'nl.where' of tiles of shapes [128, 8], [128, 3], [128, 8], which do not go together")):
             with self.subTest(which=which):

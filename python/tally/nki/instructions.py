@@ -18,6 +18,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from . import blocks
+from .elements import find_element
 from .expressions import (OPERATORS, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
                           Stacked, Transpose, Whole, find_operator, find_reduction, stacked)
 from .refusal import Refusal
@@ -61,8 +62,13 @@ class Call:
     def check_asked(self):
         """An argument that nothing has looked at would change nothing here, but perhaps on the device."""
         for name, value in self.arguments.items():
-            if name not in self.asked | _OF_NO_CONSEQUENCE and not (value is None or value is False):
+            if name in self.asked | _OF_NO_CONSEQUENCE or value is None or value is False:
+                continue
+            if name != "dtype":
                 raise Refusal(f"'{name}' of '{self.row.name}' is not modelled, as it is given here")
+            if isinstance(self.dst, View) and find_element(value) not in (None, self.dst.dtype):
+                raise Refusal(f"'{self.row.name}' writes '{self.dst.dtype}' and is given 'dtype' {find_element(value)}; a result "
+                              "that is rounded twice is not modelled")
 
     def read(self, view):
         if view is None:

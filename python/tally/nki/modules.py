@@ -306,7 +306,8 @@ class Language:
         start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
         return Grid((max(0, -(-(stop - start) // step)),), start, (step,))
 
-    def static_range(self, start, stop=None, step=1):
+    def static_range(self, start, stop=None, step=1, **_):
+        """Other arguments are about the schedule."""
         if any(isinstance(bound, Register) for bound in (start, stop, step)):
             refuse("a loop of known trips over a register; use 'nl.dynamic_range'")
         return range(start) if stop is None else range(start, stop, step)
