@@ -67,7 +67,8 @@ Measurement measureHere(const std::string &shape, size_t numInstrs, Strategy str
   for (int run = 0; run < runs; ++run) {
     start = std::chrono::steady_clock::now();
     const Request request{.strategy = strategy, .threads = std::thread::hardware_concurrency()};
-    Decisions decisions = choose(kernel, request, {}, genericMachine(), diagnostics);
+    Search search;
+    Decisions decisions = choose(kernel, request, {}, genericMachine(), diagnostics, search);
     SyncPlan plan = makePlan(kernel, decisions.plan, diagnostics);
     Code code = lower(kernel, plan, genericMachine(), decisions.lower, diagnostics);
     times.push_back(bench::secondsSince(start));

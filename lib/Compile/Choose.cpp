@@ -37,6 +37,7 @@
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <future>
@@ -320,14 +321,25 @@ struct Score {
   auto operator<=>(const Score &) const = default;
 };
 
+/// What is said of code that was tried.
+struct Tried {
+  Score score;
+  CodeCost cost;
+};
+
 /// Scores, found by making the code, as often as is affordable.
 class Trials {
 public:
   Trials(const Kernel &kernel, const Machine &machine, const Request &request)
-      : kernel(kernel), machine(machine), overflow(request.overflow), stopwatch(kernel, machine),
-        left(request.improve ? mostLowered : 0) {}
+      : kernel(kernel), machine(machine), overflow(request.overflow),
+        stopwatch(kernel, machine, request.assumedTrips, request.effort),
+        left(request.improve ? static_cast<size_t>(request.effort * mostLowered) : 0) {}
 
   bool haveTimes() const { return stopwatch.hasTimes(); }
+
+  const std::vector<std::string> &assumed() const { return stopwatch.assumed(); }
+
+  uint64_t numTried() const { return tried; }
 
   /// Of all that fitted and were timed, the best of those with the fewest waits that are too long.
   const std::optional<Score> &mostExact() const { return exact; }
@@ -339,12 +351,13 @@ public:
     return enough;
   }
 
-  Score scoreOf(const Decisions &candidate) {
+  Tried tryOut(const Decisions &candidate) {
+    ++tried;
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
-      Score impossible;
-      impossible.beyond = UINT64_MAX;
+      Tried impossible;
+      impossible.score.beyond = impossible.cost.beyond = UINT64_MAX;
       return impossible;
     }
     Code code = lower(kernel, plan, machine, candidate.lower, ignored);
@@ -366,7 +379,12 @@ public:
     bool isMostExact = time && beyond == 0 &&
                        (!exact || std::pair(inexact, score) < std::pair(exact->inexact, *exact));
     exact = isMostExact ? score : exact;
-    return score;
+    return {score,
+            {.time = time,
+             .control = score.control,
+             .inexact = inexact,
+             .beyond = beyond,
+             .operations = measure(kernel, code, 1).operations}};
   }
 
 private:
@@ -391,6 +409,7 @@ private:
   const Overflow overflow;
   Stopwatch stopwatch;
   std::optional<Score> exact;
+  uint64_t tried = 0;
   size_t left; ///< instructions that may still be lowered
 };
 
@@ -401,8 +420,8 @@ private:
 class Chooser {
 public:
   Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-          const Machine &machine, Diagnostics &diagnostics)
-      : kernel(kernel), machine(machine), diagnostics(diagnostics),
+          const Machine &machine, Diagnostics &diagnostics, Search &search)
+      : kernel(kernel), machine(machine), diagnostics(diagnostics), search(search),
         mayKnowTrips(request.constantTrips), numThreads(request.threads),
         decided(decisionsFor(request, needs, machine)), sets(kernel),
         budget(kernel, machine, request, needs.spare), trials(kernel, machine, request) {
@@ -433,6 +452,7 @@ public:
                                     "registers than machine '{}' has",
                                     machine.name));
     }
+    record(candidates, best);
     return use(best);
   }
 
@@ -449,9 +469,12 @@ private:
   /// A way to make the code.
   struct Candidate {
     Savings savings = {};
-    std::vector<Sharing> sharing = {}; ///< of each set
-    std::string forced = {};           ///< what a limit forced; empty: nothing
-    std::optional<Score> score = {};   ///< none: the kernel is too large to lower it so often
+    std::vector<Sharing> sharing = {};  ///< of each set
+    std::string forced = {};            ///< what a limit forced; empty: nothing
+    std::optional<Score> score = {};    ///< none: the kernel is too large to lower it so often
+    CodeCost cost = {};                 ///< if it has a score
+    CodeCost asEstimated = {};          ///< before it was improved
+    std::vector<Attempt> attempts = {}; ///< to improve it
 
     uint64_t beyond() const { return score ? score->beyond : 0; }
   };
@@ -488,8 +511,11 @@ private:
     }
     candidate.forced = budget.respect(sets);
     candidate.sharing = sets.sharingOfSets();
-    candidate.score =
-        trials.affordable() ? std::optional(trials.scoreOf(withSharing())) : std::nullopt;
+    if (trials.affordable()) {
+      Tried tried = trials.tryOut(withSharing());
+      candidate.score = tried.score;
+      candidate.cost = candidate.asEstimated = tried.cost;
+    }
     return candidate;
   }
 
@@ -560,16 +586,16 @@ private:
   /// Step 4, for a candidate that has a score.
   void improve(Candidate &candidate) {
     use(candidate);
-    while (improveSets(*candidate.score)) {
+    while (improveSets(candidate)) {
     }
     if (trials.haveTimes()) {
-      shareWholeQueues(*candidate.score);
+      shareWholeQueues(candidate);
     }
     candidate.sharing = sets.sharingOfSets();
   }
 
   /// Changes one set after the other where that is better; whether any was, and more can be tried.
-  bool improveSets(Score &best) {
+  bool improveSets(Candidate &candidate) {
     bool changed = false;
     for (Set &set : sets) {
       if (!set.hasChoice() || set.sharing == Sharing::Queue) {
@@ -579,9 +605,7 @@ private:
         return false;
       }
       set.sharing = other(set.sharing);
-      Score score = trials.scoreOf(withSharing());
-      if (score < best) {
-        best = score;
+      if (isTaken(candidate, textOf(set))) {
         changed = true;
       } else {
         set.sharing = other(set.sharing);
@@ -591,7 +615,7 @@ private:
   }
 
   /// One semaphore for a queue takes more to follow, and less to decode.
-  void shareWholeQueues(Score &best) {
+  void shareWholeQueues(Candidate &candidate) {
     for (QueueId queue : budget.shareable(sets)) {
       if (!trials.affordable()) {
         return;
@@ -601,13 +625,63 @@ private:
         bool isOfQueue = set.queue == queue && !set.decided;
         set.sharing = isOfQueue ? Sharing::Queue : set.sharing;
       }
-      Score score = trials.scoreOf(withSharing());
-      if (score < best) {
-        best = score;
-      } else {
+      std::string what = fmt::format("one semaphore for all of queue '{}'", kernel.nameOf(queue));
+      if (!isTaken(candidate, std::move(what))) {
         sets.share(before);
       }
     }
+  }
+
+  /// Tries the sets as they are now; whether that is better than what the candidate had.
+  bool isTaken(Candidate &candidate, std::string what) {
+    Tried tried = trials.tryOut(withSharing());
+    bool isBetter = tried.score < *candidate.score;
+    candidate.attempts.push_back(
+        {Attempt::Step::Share, std::move(what), isBetter, candidate.cost, tried.cost});
+    if (isBetter) {
+      candidate.score = tried.score;
+      candidate.cost = tried.cost;
+    }
+    return isBetter;
+  }
+
+  std::string textOf(const Set &set) const {
+    std::vector<std::string> names;
+    for (InstrId member : set.members) {
+      names.push_back(fmt::format("'{}'", kernel.nameOf(member)));
+    }
+    return fmt::format("{} for {}",
+                       set.sharing == Sharing::None ? "a semaphore each" : "one semaphore",
+                       listed(names));
+  }
+
+  static std::string textOf(const Savings &savings) {
+    std::vector<std::string> without;
+    if (!savings.steps) {
+      without.push_back("stepped thresholds");
+    }
+    if (!savings.constant) {
+      without.push_back("use of constant trips");
+    }
+    if (!savings.tables) {
+      without.push_back("tables of distances");
+    }
+    return without.empty() ? "all that saves control"
+                           : fmt::format("without {}", fmt::join(without, " and "));
+  }
+
+  void record(const std::vector<Candidate> &candidates, const Candidate &best) {
+    search = {};
+    search.assumed = trials.haveTimes() ? trials.assumed() : std::vector<std::string>();
+    search.numTried = trials.numTried();
+    search.forced = best.forced;
+    for (const Candidate &candidate : candidates) {
+      if (candidate.score) {
+        search.attempts.push_back({Attempt::Step::Start, textOf(candidate.savings),
+                                   &candidate == &best, std::nullopt, candidate.asEstimated});
+      }
+    }
+    search.attempts.insert(search.attempts.end(), best.attempts.begin(), best.attempts.end());
   }
 
   static Sharing other(Sharing sharing) {
@@ -617,6 +691,7 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   Diagnostics &diagnostics;
+  Search &search;
   const bool mayKnowTrips; ///< constant trips may be relied on
   const uint32_t numThreads;
   Decisions decided; ///< but for who shares
@@ -628,9 +703,9 @@ private:
 } // namespace
 
 Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-                 const Machine &machine, Diagnostics &diagnostics) {
+                 const Machine &machine, Diagnostics &diagnostics, Search &search) {
   return request.strategy == Strategy::Auto
-             ? Chooser(kernel, request, needs, machine, diagnostics).run()
+             ? Chooser(kernel, request, needs, machine, diagnostics, search).run()
              : decisionsFor(request, needs, machine);
 }
 

@@ -93,9 +93,9 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
               const Machine &machine) {
   Round round;
   round.needs = needs;
-  auto &[plan, code, lowering] = round.compiled;
+  auto &[plan, code, lowering, search] = round.compiled;
   Diagnostics planned;
-  Fit fit{choose(kernel, request, needs, machine, round.found)};
+  Fit fit{choose(kernel, request, needs, machine, round.found, search)};
   while (fit.hasChanged) {
     planned = {};
     verifyDecisions(kernel, fit.decisions, machine, planned);
@@ -129,7 +129,7 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
-    compiled.code = unrolled(kernel, request.codeGrowth, machine, std::move(compiled.code));
+    compiled.code = unrolled(kernel, request, machine, std::move(compiled.code), compiled.search);
   }
   verifyPlan(kernel, compiled.plan, found);
   checkLimits(kernel, compiled.code, machine, found);

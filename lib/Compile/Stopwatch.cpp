@@ -3,7 +3,6 @@
 #include "tally/Compile/Stopwatch.h"
 
 #include "tally/Code/ControlCost.h"
-#include "tally/Model/UsualTrips.h"
 
 #include <algorithm>
 
@@ -13,8 +12,9 @@ namespace tally {
 static constexpr uint64_t mostOperations = 12'000'000;
 static constexpr uint64_t mostInRun = 400'000;
 
-Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine)
-    : kernel(kernel), machine(machine), bindings(kernel), left(mostOperations) {
+Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trips, double effort)
+    : kernel(kernel), machine(machine), bindings(kernel),
+      most(static_cast<uint64_t>(effort * static_cast<double>(mostOperations))), left(most) {
   std::vector<std::string> missing;
   if (expectedIssues(kernel) < mostInRun) {
     timing = Timing::of(machine, missing);
@@ -24,7 +24,7 @@ Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine)
     std::optional<InstrCosts> known = instructionCosts(kernel, *timing, ignored);
     costs = known ? std::move(*known) : InstrCosts();
     timing = known ? timing : std::nullopt;
-    bindings.bindOpen(usualTrips);
+    chosen = bindings.bindOpen(trips);
     assumes = std::ranges::any_of(
         kernel.loops, [](const Loop &loop) { return loop.trip.kind != Trip::Kind::Constant; });
   }
@@ -37,7 +37,7 @@ std::optional<Tick> Stopwatch::timeOf(const Code &code) {
   SimOptions options;
   options.maxOperations = std::min(left, mostInRun);
   SimResult run = simulate(kernel, code, machine, *timing, costs, bindings, options);
-  if (run.outcome == SimResult::Outcome::CutOff && left == mostOperations) {
+  if (run.outcome == SimResult::Outcome::CutOff && left == most) {
     timing.reset(); // the others will not be shorter
   }
   left -= run.operations;

@@ -11,6 +11,9 @@
 #include "Unroll.h"
 
 #include "tally/Code/ControlCost.h"
+#include "tally/Support/Counted.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <queue>
@@ -144,13 +147,47 @@ private:
   std::priority_queue<Candidate> candidates;
 };
 
+std::vector<std::string> unrolledLoops(const Kernel &kernel, const Code &code) {
+  std::vector<std::string> names;
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      if (op.kind == OpKind::LoopBegin && op.amount > kernel.loops[op.loop()].unroll) {
+        names.push_back(fmt::format("'{}' on '{}' with {}", kernel.nameOf(op.loop()),
+                                    kernel.nameOf(program.engine), op.amount));
+      }
+    }
+  }
+  return names;
+}
+
+/// Adds to the search that loops were unrolled by what that saves of control.
+void record(const Kernel &kernel, const Request &request, const Machine &machine, const Code &code,
+            Search &search) {
+  std::optional<CodeCost> before = search.found();
+  std::vector<std::string> names =
+      before ? unrolledLoops(kernel, code) : std::vector<std::string>();
+  if (names.empty()) {
+    return;
+  }
+  CodeCost after = *before;
+  after.time =
+      before->time ? Stopwatch(kernel, machine, request.assumedTrips).timeOf(code) : std::nullopt;
+  after.control = controlCost(kernel, code, machine);
+  after.operations = measure(kernel, code, 1).operations;
+  search.attempts.push_back({Attempt::Step::Unroll,
+                             fmt::format("{} bodies for a branch", listed(names)), true, before,
+                             after});
+}
+
 } // namespace
 
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code) {
+Code unrolled(const Kernel &kernel, const Request &request, const Machine &machine, Code code,
+              Search &search) {
   markOncePerPass(code);
-  bool isByTime = growth > 1 && unrollByTime(kernel, growth, machine, code);
+  bool isByTime = request.codeGrowth > 1 && unrollByTime(kernel, request, machine, code, search);
   if (!isByTime) {
-    Unroller(kernel, machine, code).run(growth);
+    Unroller(kernel, machine, code).run(request.codeGrowth);
+    record(kernel, request, machine, code, search);
   }
   dropIdleMarks(code);
   return code;

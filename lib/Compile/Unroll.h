@@ -2,6 +2,8 @@
 #ifndef TALLY_LIB_COMPILE_UNROLL_H
 #define TALLY_LIB_COMPILE_UNROLL_H
 
+#include "tally/Compile/Request.h"
+#include "tally/Compile/Search.h"
 #include "tally/Compile/Stopwatch.h"
 
 namespace tally::compiling {
@@ -9,13 +11,16 @@ namespace tally::compiling {
 /// The most bodies that are written for one branch.
 inline constexpr uint32_t mostInPass = 64;
 
-/// The code with loops unrolled, so that it is at most `growth` times as large. Loops about which
-/// the kernel says something stay as they are. Where a run can be timed, those are unrolled that
-/// make it shorter; otherwise those that save most control operations for what they add.
-Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code);
+/// The code with loops unrolled, so that it is at most `codeGrowth` times as large. Loops about
+/// which the kernel says something stay as they are. Where a run can be timed, those are unrolled
+/// that make it shorter; otherwise those that save most control operations for what they add.
+/// `search` gets what was done by time.
+Code unrolled(const Kernel &kernel, const Request &request, const Machine &machine, Code code,
+              Search &search);
 
 /// Unrolls where that makes a run shorter; false, with the code as it was, if runs cannot be timed.
-bool unrollByTime(const Kernel &kernel, double growth, const Machine &machine, Code &code);
+bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+                  Search &search);
 
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
 /// loop unrolled; and takes the marks back where it is not.

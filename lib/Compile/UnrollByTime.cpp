@@ -11,7 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Unroll.h"
+#include "tally/Code/ControlCost.h"
 #include "tally/Compile/Stopwatch.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -31,8 +34,10 @@ constexpr uint64_t leastGain = 2000;
 
 class TimedUnroller {
 public:
-  TimedUnroller(const Kernel &kernel, Stopwatch &stopwatch, double growth, Code &code, Tick time)
-      : kernel(kernel), stopwatch(stopwatch), code(code), time(time), size(sizeNow()),
+  TimedUnroller(const Kernel &kernel, const Machine &machine, Stopwatch &stopwatch, double growth,
+                Code &code, Tick time, Search &search)
+      : kernel(kernel), machine(machine), stopwatch(stopwatch), search(search), code(code),
+        time(time), size(sizeNow()),
         most(static_cast<int64_t>(growth * static_cast<double>(size))) {}
 
   void run() {
@@ -106,6 +111,7 @@ private:
     }
     step.added = sizeNow() - size;
     std::optional<Tick> found = size + step.added <= most ? stopwatch.timeOf(code) : std::nullopt;
+    search.numTried += found ? 1 : 0;
     step.time = found.value_or(0);
     for (size_t i = 0; i < before.size(); ++i) {
       beginOf(step.places[i]).amount = before[i];
@@ -114,11 +120,30 @@ private:
   }
 
   void take(const Step &step) {
+    CodeCost before = costNow();
     for (const Place &place : step.places) {
       beginOf(place).amount = step.inPass;
     }
     time = step.time;
     size += step.added;
+    search.attempts.push_back({Attempt::Step::Unroll, textOf(step), true, before, costNow()});
+  }
+
+  CodeCost costNow() const {
+    CodeCost cost = search.found().value_or(CodeCost());
+    cost.time = time;
+    cost.control = controlCost(kernel, code, machine);
+    cost.operations = static_cast<uint64_t>(size);
+    return cost;
+  }
+
+  std::string textOf(const Step &step) {
+    std::string_view loop = kernel.nameOf(beginOf(step.places.front()).loop());
+    return step.places.size() == 1
+               ? fmt::format("'{}' on '{}' with {} bodies for a branch", loop,
+                             kernel.nameOf(step.places.front().engine), step.inPass)
+               : fmt::format("'{}' on {} engines with {} bodies for a branch", loop,
+                             step.places.size(), step.inPass);
   }
 
   /// Each loop of an engine, and each loop of the kernel on all engines that run it.
@@ -188,7 +213,9 @@ private:
   }
 
   const Kernel &kernel;
+  const Machine &machine;
   Stopwatch &stopwatch;
+  Search &search;
   Code &code;
   Tick time; ///< of a run of the code as it is now
   int64_t size;
@@ -197,11 +224,12 @@ private:
 
 } // namespace
 
-bool unrollByTime(const Kernel &kernel, double growth, const Machine &machine, Code &code) {
-  Stopwatch stopwatch(kernel, machine);
+bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+                  Search &search) {
+  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort);
   std::optional<Tick> time = stopwatch.timeOf(code);
   if (time) {
-    TimedUnroller(kernel, stopwatch, growth, code, *time).run();
+    TimedUnroller(kernel, machine, stopwatch, request.codeGrowth, code, *time, search).run();
   }
   return time.has_value();
 }

@@ -178,6 +178,7 @@ int AdviseCommand::run() {
 
 void AdviseCommand::declareOn(CLI::App &command) {
   time.subject.common.addInput(command);
+  time.subject.common.hasOwnEffort = true;
   time.subject.common.addStrategy(command, plannedStrategies());
   time.add(command);
   declare(command, {{"--output,-o", output,

@@ -60,17 +60,29 @@ std::vector<Flag> allFlags() {
   return flags;
 }
 
-/// The one option of a schedule whose value is a number.
-constexpr std::string_view growthPrefix = "--max-code-growth=";
+/// An option of a schedule whose value is a number.
+struct NumberFlag {
+  std::string_view prefix;
+  double CommonOptions::*member;
+  double least, most;
+};
 
-bool setGrowth(CommonOptions &common, std::string_view text) {
-  if (!text.starts_with(growthPrefix)) {
-    return false;
+constexpr NumberFlag numberFlags[] = {
+    {"--max-code-growth=", &CommonOptions::codeGrowth, 1, 1000},
+    {"--effort=", &CommonOptions::effort, 0, 1000},
+};
+
+bool setNumber(CommonOptions &common, std::string_view text) {
+  for (const NumberFlag &flag : numberFlags) {
+    if (text.starts_with(flag.prefix)) {
+      text.remove_prefix(flag.prefix.size());
+      double &value = common.*flag.member;
+      auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      return error == std::errc() && end == text.data() + text.size() && value >= flag.least &&
+             value <= flag.most;
+    }
   }
-  text.remove_prefix(growthPrefix.size());
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), common.codeGrowth);
-  return error == std::errc() && end == text.data() + text.size() && common.codeGrowth >= 1 &&
-         common.codeGrowth <= 1000;
+  return false;
 }
 
 std::vector<PlacedText> placed(const std::vector<std::string> &texts) {
@@ -94,8 +106,10 @@ std::vector<std::string> compileFlags(const CommonOptions &common) {
       given.push_back(flag.text);
     }
   }
-  if (common.codeGrowth != CommonOptions().codeGrowth) {
-    given.push_back(fmt::format("{}{}", growthPrefix, common.codeGrowth));
+  for (const NumberFlag &flag : numberFlags) {
+    if (common.*flag.member != CommonOptions().*flag.member) {
+      given.push_back(fmt::format("{}{}", flag.prefix, common.*flag.member));
+    }
   }
   return given;
 }
@@ -319,7 +333,7 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   options.common.strategy = textOr(file.strategy, given.common.strategy);
   const std::vector<Flag> known = allFlags();
   for (const PlacedText &flag : file.options) {
-    if (setGrowth(options.common, flag.text)) {
+    if (setNumber(options.common, flag.text)) {
       continue;
     }
     auto found = std::ranges::find(known, flag.text, &Flag::text);

@@ -9,6 +9,9 @@
 #include "Result.h"
 #include "Tables.h"
 
+#include "tally/Compile/Regret.h"
+#include "tally/Support/Counted.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,6 +25,7 @@ struct PlanCommand {
   CommonOptions common;
   std::string format = "text";
   bool diff = false;
+  bool why = false;
   std::string other;   ///< --diff: the second kernel; empty: the first one again
   std::string against; ///< --diff: its strategy; empty: that of the first
 
@@ -76,6 +80,89 @@ std::vector<Cell> supply(size_t used, const std::vector<uint32_t> &numbers,
   return {{text, used}, Cell::hidden(most), Cell::hidden(left), Cell::hidden(reserved.size())};
 }
 
+Cell timeCell(const std::optional<Tick> &time) {
+  return time ? Cell(timeText(*time), *time) : Cell("-", Json());
+}
+
+/// By how much something takes longer, or gets larger: `+1.5%`; a dash if one of the two is not
+/// known.
+template <typename Number>
+Cell changeCell(const std::optional<Number> &before, const std::optional<Number> &after) {
+  if (!before || !after || *before == 0) {
+    return {"-", Json()};
+  }
+  double change = static_cast<double>(*after) / static_cast<double>(*before) - 1;
+  return {fmt::format("{:+.2f}%", 100 * change + 0.0), change};
+}
+
+/// What 'auto' tried: each way to start compared with the one that was taken, everything else with
+/// what it changed.
+Table attemptTable(const Search &search) {
+  Table table({{"step"},
+               {"taken", "", 3},
+               {"time_ps", "time", 14},
+               {"time_change", "change", 9},
+               {"control"},
+               {"control_change", "control", 9},
+               {"over_waiting", "over-waiting", 14},
+               {"operations", "code", 8},
+               {"beyond"},
+               {"what", "what", 0, "  "}});
+  auto taken = std::ranges::find_if(search.attempts, &Attempt::taken);
+  for (const Attempt &attempt : search.attempts) {
+    const CodeCost &after = attempt.after;
+    bool isPossible = after.beyond == 0;
+    const CodeCost before = attempt.before                   ? *attempt.before
+                            : taken != search.attempts.end() ? taken->after
+                                                             : after;
+    table.add({Cell::hidden(toString(attempt.step)),
+               {attempt.taken ? "*" : "", attempt.taken},
+               timeCell(after.time),
+               changeCell(before.time, after.time),
+               Cell::hidden(after.control),
+               changeCell(std::optional(before.control), std::optional(after.control)),
+               after.inexact,
+               after.operations,
+               Cell::hidden(after.beyond),
+               {attempt.what + (isPossible ? "" : " (does not fit the machine)"), attempt.what}});
+  }
+  return table;
+}
+
+Table regretTable(const std::vector<Regret> &regrets) {
+  Table table({{"time_ps", "time", 14},
+               {"best_ps", "best", 14},
+               {"regret", "regret", 10},
+               {"trips", "trips", 0, "  "}});
+  for (const Regret &regret : regrets) {
+    table.add({timeCell(regret.time),
+               timeCell(regret.best),
+               changeCell(regret.best, regret.time),
+               {fmt::format("{}", fmt::join(regret.trips, ", ")), regret.trips}});
+  }
+  return table;
+}
+
+/// Why the code is as it is: what was tried, and what other trips would have asked for.
+void addWhy(Result &result, const Kernel &kernel, const Compiled &compiled, const Request &request,
+            const Machine &machine) {
+  const Search &search = compiled.search;
+  result.addMembers({{"tried", search.numTried}, {"assumed", search.assumed}});
+  std::string assumed = search.assumed.empty() ? ""
+                                               : fmt::format("; open trips are assumed: {}",
+                                                             fmt::join(search.assumed, ", "));
+  result.addTable("attempts",
+                  fmt::format("\nwhy: {} tried{}\n", counted(search.numTried, "code"), assumed),
+                  attemptTable(search));
+  std::vector<Regret> found = regrets(kernel, request, machine, compiled.code);
+  if (found.empty()) {
+    result.addMembers({{"regrets", Json::array()}});
+  } else {
+    result.addTable("regrets", "\nat other trips, and the best code for these\n",
+                    regretTable(found));
+  }
+}
+
 int PlanCommand::run() const {
   Session session(common);
   if (diff) {
@@ -101,6 +188,9 @@ int PlanCommand::run() const {
     result.addTable("engines", "\nregisters:\n", registerTable(kernel, compiled.code, machine));
     result.addTable("dependences", "\ndependences:\n",
                     dependenceTable(kernel, compiled.plan, machine));
+    if (why) {
+      addWhy(result, kernel, compiled, common.request(), machine);
+    }
   }
   result.repeatWith(session);
   return result.print();
@@ -149,7 +239,13 @@ void PlanCommand::declareOn(CLI::App &command) {
           {{"--diff", diff, "show how two plans differ"},
            {"second", other, "with --diff: a second kernel; default: the first one again", file},
            {"--against", against, "with --diff: the strategy of the second plan",
-            oneOf("strategy", "strategies", plannedStrategies())}});
+            oneOf("strategy", "strategies", plannedStrategies())},
+           {"--why", why,
+            "what 'auto' tried and what each choice gained, and what its assumed trips cost at "
+            "others"}});
+  goesNotWith(command, {"--why"}, "--diff");
+  refuseIf(command, {"--why"}, "unless '--sync=auto' makes the code",
+           [this] { return common.strategy != toString(Strategy::Auto); });
   goesWith(command, {"second", "--against"}, "--diff");
   common.addStrategy(command, plannedStrategies());
   common.addMachine(command);
@@ -296,6 +392,7 @@ void addPlan(CLI::App &app) {
   tally plan --diff old.mlir new.mlir                    what is different between two kernels
   tally plan --diff k.mlir --sync=per-loop --against=auto
                                                          what is different between two strategies
+  tally plan k.mlir --machine=trn2 --why                 what 'auto' tried, and what it gained
 
 Exit status: 0 done, 2 wrong input or use, or no plan is possible.)"});
 }

@@ -106,6 +106,14 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
        {"--max-code-growth", codeGrowth,
         "auto: unroll loops; the code may get at most this many times as large",
         numberIn(1, 1000)}});
+  if (!hasOwnEffort) {
+    declare(command,
+            {{"--effort", effort,
+              "auto: how much to try, relative to the usual; 0: take what is estimated to be best",
+              numberIn(0, 1000)}});
+    refuseIf(command, {"--effort"}, "unless '--sync=auto' makes the code",
+             [this] { return strategy != toString(Strategy::Auto); });
+  }
   declare(command,
           {{"--no-fold", noFold, "leave constants in wait values"},
            {"--no-licm", noLicm, "compute wait values where they are used"},
@@ -136,6 +144,7 @@ Request CommonOptions::request() const {
   options.cse = !noCse;
   options.keepCounters = keepCounters;
   options.codeGrowth = codeGrowth;
+  options.effort = effort;
   options.overflow = fromWord<Overflow>(overflow).value_or(Overflow::Reset);
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;

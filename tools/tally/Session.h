@@ -84,6 +84,8 @@ struct CommonOptions {
   bool needsTimes = false;    ///< the machine has to say how long things take
   bool holdsAccesses = false; ///< the command itself compares code with what accesses ask for
   double codeGrowth = 1;
+  double effort = 1;
+  bool hasOwnEffort = false; ///< the command has an option of this name that means something else
   bool keepImplied = false;
   bool noFold = false;
   bool noLicm = false;

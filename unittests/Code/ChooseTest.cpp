@@ -57,7 +57,8 @@ Machine wrappingMachine() {
 
 Decisions chosen(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
-  return choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
+  Search search;
+  return choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics, search);
 }
 
 /// The instructions that somebody waits for, by body and queue, where there are several.
@@ -199,7 +200,9 @@ TEST(ChooseTest, semaphoresEndAndOneBodyShares) {
 
   machine.semaphores = 5;
   Diagnostics diagnostics;
-  Decisions options = choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
+  Search search;
+  Decisions options =
+      choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics, search);
   EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 4u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
@@ -217,7 +220,9 @@ TEST(ChooseTest, bodiesEndAndTheQueueShares) {
 
   machine.semaphores = 3;
   Diagnostics diagnostics;
-  Decisions options = choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
+  Search search;
+  Decisions options =
+      choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics, search);
   EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 1u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_NE(diagnostics.all()[0].message.find("one counts all of queue 'p'"), std::string::npos);

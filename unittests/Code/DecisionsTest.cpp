@@ -46,8 +46,9 @@ TEST(DecisionsTest, whatARequestSettlesHolds) {
     EXPECT_EQ(complaints(decisionsOf(strategy)), "") << toString(strategy);
   }
   Diagnostics diagnostics;
+  Search search;
   EXPECT_EQ(complaints(choose(twoProducers(), {.strategy = Strategy::Auto}, {}, genericMachine(),
-                              diagnostics)),
+                              diagnostics, search)),
             "");
 }
 

@@ -10,14 +10,15 @@
 #define TALLY_COMPILE_CHOOSE_H
 
 #include "tally/Compile/Decisions.h"
+#include "tally/Compile/Search.h"
 
 namespace tally {
 
 /// For Strategy::Auto, the decisions with everything chosen: which instructions share a semaphore,
 /// and how loops are counted. What a limit of the machine forced is a remark. For every other
-/// strategy, what the request settles.
+/// strategy, what the request settles. `search` says what was tried.
 Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-                 const Machine &machine, Diagnostics &diagnostics);
+                 const Machine &machine, Diagnostics &diagnostics, Search &search);
 
 } // namespace tally
 

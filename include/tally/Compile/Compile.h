@@ -13,6 +13,7 @@
 #define TALLY_COMPILE_COMPILE_H
 
 #include "tally/Compile/Decisions.h"
+#include "tally/Compile/Search.h"
 
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct Compiled {
   SyncPlan plan; ///< empty for Strategy::Manual
   Code code;
   LowerDecisions lowering; ///< with which the code follows from the plan
+  Search search;           ///< of Strategy::Auto; empty for all others
 };
 
 /// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;

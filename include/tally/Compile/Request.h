@@ -7,6 +7,7 @@
 #ifndef TALLY_COMPILE_REQUEST_H
 #define TALLY_COMPILE_REQUEST_H
 
+#include "tally/Model/UsualTrips.h"
 #include "tally/Sync/Plan.h"
 
 namespace tally {
@@ -32,6 +33,8 @@ struct Request {
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
   bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
+  double effort = 1;         ///< Auto: how much of the search is made, relative to the usual
+  uint64_t assumedTrips = usualTrips; ///< Auto: of loops that the kernel leaves open, within bounds
   Overflow overflow = Overflow::Reset;
   uint32_t threads = 1; ///< that may work at once, the caller's own included
 

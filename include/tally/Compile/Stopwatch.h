@@ -9,13 +9,17 @@
 #ifndef TALLY_COMPILE_STOPWATCH_H
 #define TALLY_COMPILE_STOPWATCH_H
 
+#include "tally/Model/UsualTrips.h"
 #include "tally/Sim/Simulate.h"
 
 namespace tally {
 
 class Stopwatch {
 public:
-  Stopwatch(const Kernel &kernel, const Machine &machine);
+  /// `trips` where the kernel leaves them open; `effort` is how much may be simulated in all,
+  /// relative to the usual.
+  Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trips = usualTrips,
+            double effort = 1);
 
   /// How long a run takes. Nothing if it does not come to its end, is too long for this, or if
   /// there are no times, or none any more.
@@ -27,6 +31,9 @@ public:
   /// Whether every run of the kernel takes the trips that are timed: none is assumed.
   bool timesEveryRun() const { return hasTimes() && !assumes; }
 
+  /// The trips that are assumed: `tiles=16`.
+  const std::vector<std::string> &assumed() const { return chosen; }
+
   /// Whether there were times, and there are none any more: all runs together were too long.
   bool isSpent() const { return hasTimes() && left == 0; }
 
@@ -36,8 +43,10 @@ private:
   std::optional<Timing> timing; ///< none: there are no times
   InstrCosts costs;
   Bindings bindings;
+  std::vector<std::string> chosen;
   bool assumes = false; ///< trips, or outcomes of conditions
-  uint64_t left;        ///< operations that may still be simulated
+  const uint64_t most;  ///< operations that all runs together may simulate
+  uint64_t left;        ///< of these
 };
 
 } // namespace tally
