@@ -663,6 +663,13 @@ class SeldomTest(KernelTest):
         x = support.random(64, 8)
         self.one_of("seldom_first", "shuffled", x[np.arange(64) ^ 1], x=x)
 
+    def test_typed(self):
+        x = support.random(128, 8)
+        traced = trace("seldom", "typed", x=x)
+        self.check(traced, {"out": x})
+        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
+                         ["'dtype' bfloat16 of what is written to a tile of float32: the tile's type counts"])
+
 
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
@@ -1140,7 +1147,7 @@ class RefusalTest(unittest.TestCase):
                 ("where", "'mask' of 'nl.where' is not modelled; it has condition, x, y, dtype"),
                 ("softmax", "'compute_dtype' of 'nl.softmax'"), ("store", "'dst_rmw_op' of 'nl.store'"),
                 ("third", "the arguments of 'nl.add': too many positional arguments"), ("second", "'nl.exp' of two tiles; it takes one"),
-                ("axis", "'nl.add' of two tiles along an axis"), ("twice", "writes 'float32' and is given 'dtype' bfloat16"),
+                ("axis", "'nl.add' of two tiles along an axis"),
                 ("scan", "'reverse1' of 'tensor_tensor_scan' is not modelled"),
                 ("shapes", "'nl.where' of tiles of shapes [128, 8], [128, 3], [128, 8], which do not go together")):
             with self.subTest(which=which):

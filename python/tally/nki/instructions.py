@@ -62,13 +62,14 @@ class Call:
     def check_asked(self):
         """An argument that nothing has looked at would change nothing here, but perhaps on the device."""
         for name, value in self.arguments.items():
-            if name in self.asked | _OF_NO_CONSEQUENCE or value is None or value is False:
-                continue
-            if name != "dtype":
+            if name not in self.asked | _OF_NO_CONSEQUENCE and not (value is None or value is False):
                 raise Refusal(f"'{name}' of '{self.row.name}' is not modelled, as it is given here")
-            if isinstance(self.dst, View) and find_element(value) not in (None, self.dst.dtype):
-                raise Refusal(f"'{self.row.name}' writes '{self.dst.dtype}' and is given 'dtype' {find_element(value)}; a result "
-                              "that is rounded twice is not modelled")
+
+    @property
+    def other_type(self):
+        """A 'dtype' that is not the type of the tile that is written, to which it makes no difference."""
+        given = find_element(self.dtype) if self.dtype is not None and isinstance(self.dst, View) else None
+        return given if given is not None and given != self.dst.dtype else None
 
     def read(self, view):
         if view is None:

@@ -480,12 +480,12 @@ def _checked(name, function):
     def checked(*args, **given):
         if "name" not in signature.parameters:
             given.pop("name", None)  # of no consequence
-        modelled = f"; it has {', '.join(signature.parameters)}"
-        for key in (key for key in given if key not in signature.parameters):
-            refuse(f"'{key}' of 'nl.{name}' is not modelled{modelled}")
         try:
             signature.bind(*args, **given)
         except TypeError as error:
+            modelled = f"; it has {', '.join(signature.parameters)}"
+            for key in (key for key in given if key not in signature.parameters):
+                refuse(f"'{key}' of 'nl.{name}' is not modelled{modelled}")
             refuse(f"the arguments of 'nl.{name}': {error}{modelled}")
         return function(*args, **given)
 

@@ -186,6 +186,8 @@ class Tracer:
         try:
             results = row.build(call)
             view = self._run(row, call, results, modern)
+            if call.other_type is not None:
+                self.recorder.obstacle(f"'dtype' {call.other_type} of what is written to a tile of {call.dst.dtype}: the tile's type counts")
             call.check_asked()
         except Refusal as refusal:
             refusal.place = refusal.place or here()

@@ -13,7 +13,7 @@ def add(a, b):
     rows, columns = a.shape
     out = nl.ndarray((rows, columns), dtype=a.dtype, buffer=nl.shared_hbm)
     place, column = nl.mgrid[0:128, 0:columns]
-    for i in nl.affine_range((rows + 127) // 128):
+    for i in nl.affine_range((rows + 127) // 128, multi_buffer=2):
         inside = i * 128 + place < rows
         left = nl.load(a[i * 128 + place, column], mask=inside)
         right = nl.load(b[i * 128 + place, column], mask=inside)

@@ -92,3 +92,14 @@ def of_one(x):
     nisa.tensor_scalar(dst=roots, data=magnitudes, op0=nl.add, operand0=1.0, op1=nl.rsqrt, operand1=0.0)
     nisa.scalar_tensor_tensor(dst=result, data=roots, op0=nl.square, operand0=0.0, op1=nl.add, operand1=tile)
     return stored(magnitudes), stored(largest), stored(roots), stored(result)
+
+
+@nki.jit
+def typed(x):
+    """A type next to a tile that has a type."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile, result = loaded(x), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=tile, dtype=nl.float32)
+    nisa.tensor_copy(dst=result, src=tile, dtype=nl.bfloat16)
+    nisa.dma_copy(dst=out, src=result)
+    return out
