@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <sched.h>
 #include <system_error>
 
@@ -59,8 +60,8 @@ size_t numCores() {
 // 1. Expect
 //===----------------------------------------------------------------------===//
 
-/// What is read must be written, or be in a file.
-bool hasAllInputs(const Kernel &kernel, const Memory &memory) {
+/// What is read must be written, or be in a file; one that could not be read is reported already.
+bool hasAllInputs(const Kernel &kernel, const Memory &memory, const std::string &inputs) {
   bool hasAll = true;
   for (BufferId id : kernel.buffers.ids()) {
     bool isRead = false, isWritten = false;
@@ -69,8 +70,12 @@ bool hasAllInputs(const Kernel &kernel, const Memory &memory) {
         (access.kind == AccessKind::Read ? isRead : isWritten) = true;
       }
     }
-    if (isRead && !isWritten && memory[id].numPoison() != 0) {
-      std::string_view name = kernel.text(kernel.buffers[id].name);
+    std::string_view name = kernel.text(kernel.buffers[id].name);
+    std::error_code ignored;
+    bool isThere = !inputs.empty() &&
+                   std::filesystem::exists(
+                       std::filesystem::path(inputs) / fmt::format("{}.npy", name), ignored);
+    if (isRead && !isWritten && !isThere && memory[id].numPoison() != 0) {
       complain(fmt::format("buffer '{0}' is read, and nothing writes it; give it as {0}.npy in the "
                            "folder of --inputs",
                            name));
@@ -84,10 +89,13 @@ Memory memoryFor(Session &session, const Kernel &kernel, const std::string &inpu
   Diagnostics diagnostics;
   Memory memory = emptyMemory(kernel, diagnostics);
   session.report(kernel, diagnostics);
-  bool isRead = !diagnostics.hasErrors() &&
-                (inputs.empty() || readBuffers(kernel, memory, inputs)) &&
-                hasAllInputs(kernel, memory);
-  if (!isRead) {
+  if (diagnostics.hasErrors()) {
+    end();
+  }
+  std::error_code ignored;
+  bool isRead = inputs.empty() || readBuffers(kernel, memory, inputs);
+  bool mayRead = inputs.empty() || std::filesystem::is_directory(inputs, ignored);
+  if (!mayRead || !hasAllInputs(kernel, memory, inputs) || !isRead) {
     end();
   }
   return memory;
