@@ -7,23 +7,9 @@
 
 #include "tally/Bench/Table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace tally {
-
-static std::vector<std::string> endsOfRanges(const Machine &machine) {
-  std::vector<std::string> settings;
-  for (const Parameter &parameter : machine.parameters) {
-    if (parameter.range) {
-      for (double end : {parameter.range->first, parameter.range->second}) {
-        settings.push_back(fmt::format("{}={}", parameter.name, end));
-      }
-    }
-  }
-  return settings;
-}
 
 static void widen(std::vector<Sensitivity> &result, const std::vector<BenchRow> &rows,
                   const std::string &setting) {

@@ -1,4 +1,4 @@
-//===- Regret.cpp - What assumed trips cost where other trips come --------===//
+//===- Regret.cpp - What it costs where assumptions do not hold -----------===//
 
 #include "tally/Compile/Regret.h"
 
@@ -17,8 +17,25 @@ static bool isBounded(const Kernel &kernel) {
          });
 }
 
-std::vector<Regret> regrets(const Kernel &kernel, const Request &request, const Machine &machine,
-                            const Code &code) {
+std::optional<double> Regret::part() const {
+  bool isKnown = time && best && *best != 0;
+  return isKnown ? std::optional(static_cast<double>(*time) / static_cast<double>(*best) - 1)
+                 : std::nullopt;
+}
+
+/// Of the code, and of code that is chosen for what the stopwatch measures.
+static Regret measured(std::vector<std::string> where, const Kernel &kernel, const Request &asked,
+                       const Machine &machine, const Code &code, Stopwatch &stopwatch) {
+  Regret regret{.where = std::move(where), .time = stopwatch.timeOf(code), .best = {}};
+  Diagnostics ignored;
+  std::optional<Compiled> chosen =
+      regret.time ? compile(kernel, asked, machine, ignored) : std::nullopt;
+  regret.best = chosen ? stopwatch.timeOf(chosen->code) : std::nullopt;
+  return regret;
+}
+
+std::vector<Regret> regretsOverTrips(const Kernel &kernel, const Request &request,
+                                     const Machine &machine, const Code &code) {
   std::vector<uint64_t> numbers{1, 2, usualTrips};
   if (isBounded(kernel)) {
     numbers.push_back(UINT64_MAX);
@@ -27,19 +44,30 @@ std::vector<Regret> regrets(const Kernel &kernel, const Request &request, const 
   for (uint64_t trips : numbers) {
     Stopwatch stopwatch(kernel, machine, trips);
     bool isKnown = std::ranges::any_of(
-        all, [&](const Regret &other) { return other.trips == stopwatch.assumed(); });
-    if (stopwatch.assumed().empty() || isKnown) {
+        all, [&](const Regret &other) { return other.where == stopwatch.assumed(); });
+    if (!stopwatch.assumed().empty() && !isKnown) {
+      Request asked = request;
+      asked.assumedTrips = trips;
+      all.push_back(measured(stopwatch.assumed(), kernel, asked, machine, code, stopwatch));
+    }
+  }
+  return all;
+}
+
+std::vector<Regret> regretsOverPrices(const Kernel &kernel, const Request &request,
+                                      const Machine &machine, const Code &code,
+                                      const std::function<void(const std::string &)> &progress) {
+  std::vector<Regret> all;
+  for (const std::string &setting : endsOfRanges(machine)) {
+    progress(setting);
+    Machine changed = machine;
+    if (!setParameter(changed, setting).empty()) {
       continue;
     }
-    Regret regret{.trips = stopwatch.assumed(), .time = {}, .best = {}};
-    regret.time = stopwatch.timeOf(code);
-    Request asked = request;
-    asked.assumedTrips = trips;
-    Diagnostics ignored;
-    std::optional<Compiled> chosen =
-        regret.time ? compile(kernel, asked, machine, ignored) : std::nullopt;
-    regret.best = chosen ? stopwatch.timeOf(chosen->code) : std::nullopt;
-    all.push_back(std::move(regret));
+    Stopwatch stopwatch(kernel, changed, request.assumedTrips);
+    if (stopwatch.hasTimes()) {
+      all.push_back(measured({setting}, kernel, request, changed, code, stopwatch));
+    }
   }
   return all;
 }

@@ -89,6 +89,18 @@ std::string unknownParameter(const Machine &machine, std::string_view name) {
                      known);
 }
 
+std::vector<std::string> endsOfRanges(const Machine &machine) {
+  std::vector<std::string> settings;
+  for (const Parameter &parameter : machine.parameters) {
+    if (parameter.range) {
+      for (double end : {parameter.range->first, parameter.range->second}) {
+        settings.push_back(fmt::format("{}={}", parameter.name, end));
+      }
+    }
+  }
+  return settings;
+}
+
 std::string setParameter(Machine &machine, std::string_view assignment) {
   size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {

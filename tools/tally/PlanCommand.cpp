@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanDiff.h"
+#include "Progress.h"
 #include "Result.h"
 #include "Tables.h"
 
@@ -26,6 +27,7 @@ struct PlanCommand {
   std::string format = "text";
   bool diff = false;
   bool why = false;
+  bool prices = false;
   std::string other;   ///< --diff: the second kernel; empty: the first one again
   std::string against; ///< --diff: its strategy; empty: that of the first
 
@@ -129,18 +131,46 @@ Table attemptTable(const Search &search) {
   return table;
 }
 
-Table regretTable(const std::vector<Regret> &regrets) {
+/// Text has those whose regret is above this.
+Table regretTable(const std::vector<Regret> &regrets, double above = -1) {
   Table table({{"time_ps", "time", 14},
                {"best_ps", "best", 14},
                {"regret", "regret", 10},
-               {"trips", "trips", 0, "  "}});
+               {"where", "where", 0, "  "}});
   for (const Regret &regret : regrets) {
     table.add({timeCell(regret.time),
                timeCell(regret.best),
                changeCell(regret.best, regret.time),
-               {fmt::format("{}", fmt::join(regret.trips, ", ")), regret.trips}});
+               {fmt::format("{}", fmt::join(regret.where, ", ")), regret.where}});
+    if (regret.part().value_or(0) <= above) {
+      table.hideLast();
+    }
   }
   return table;
+}
+
+/// Each price that is not published at either end of its range, the largest regret first.
+void addPrices(Result &result, const Kernel &kernel, const Compiled &compiled,
+               const Request &request, const Machine &machine) {
+  std::vector<Regret> all =
+      regretsOverPrices(kernel, request, machine, compiled.code, [](const std::string &setting) {
+        nowDoing(fmt::format("choosing code for {}", setting));
+      });
+  std::erase_if(all, [](const Regret &regret) { return !regret.part(); });
+  auto byPart = [](const Regret &regret) { return -*regret.part(); };
+  std::ranges::stable_sort(all, {}, byPart);
+  double sum = 0;
+  for (const Regret &regret : all) {
+    sum += std::max(0.0, *regret.part());
+  }
+  double mean = all.empty() ? 0 : sum / static_cast<double>(all.size());
+  double most = all.empty() ? 0 : std::max(0.0, *all.front().part());
+  result.addMembers({{"price_regret", {{"cases", all.size()}, {"mean", mean}, {"most", most}}}});
+  result.addTable("prices",
+                  fmt::format("\nat other prices, and the best code for these: {}, on average "
+                              "{:.2f}%, at most {:.2f}%\n",
+                              counted(all.size(), "case"), 100 * mean, 100 * most),
+                  regretTable(all, /*above=*/0.00005));
 }
 
 /// Why the code is as it is: what was tried, and what other trips would have asked for.
@@ -154,7 +184,7 @@ void addWhy(Result &result, const Kernel &kernel, const Compiled &compiled, cons
   result.addTable("attempts",
                   fmt::format("\nwhy: {} tried{}\n", counted(search.numTried, "code"), assumed),
                   attemptTable(search));
-  std::vector<Regret> found = regrets(kernel, request, machine, compiled.code);
+  std::vector<Regret> found = regretsOverTrips(kernel, request, machine, compiled.code);
   if (found.empty()) {
     result.addMembers({{"regrets", Json::array()}});
   } else {
@@ -190,6 +220,9 @@ int PlanCommand::run() const {
                     dependenceTable(kernel, compiled.plan, machine));
     if (why) {
       addWhy(result, kernel, compiled, common.request(), machine);
+    }
+    if (prices) {
+      addPrices(result, kernel, compiled, common.request(), machine);
     }
   }
   result.repeatWith(session);
@@ -242,7 +275,11 @@ void PlanCommand::declareOn(CLI::App &command) {
             oneOf("strategy", "strategies", plannedStrategies())},
            {"--why", why,
             "what 'auto' tried and what each choice gained, and what its assumed trips cost at "
-            "others"}});
+            "others"},
+           {"--prices", prices,
+            "with --why: what its choice costs where prices of the machine that are not published "
+            "are at an end of their range"}});
+  goesWith(command, {"--prices"}, "--why");
   goesNotWith(command, {"--why"}, "--diff");
   refuseIf(command, {"--why"}, "unless '--sync=auto' makes the code",
            [this] { return common.strategy != toString(Strategy::Auto); });

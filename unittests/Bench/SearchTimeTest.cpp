@@ -48,11 +48,11 @@ TEST(SearchTimeTest, regretsOtherTrips) {
   const Request request{.codeGrowth = 4};
   Compiled result = compiled(kernel, request, machine);
   EXPECT_EQ(result.search.assumed, std::vector<std::string>{"blocks=9"});
-  std::vector<Regret> all = regrets(kernel, request, machine, result.code);
+  std::vector<Regret> all = regretsOverTrips(kernel, request, machine, result.code);
   ASSERT_EQ(all.size(), 3u);
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string trips[] = {"blocks=1", "blocks=2", "blocks=9"};
-    EXPECT_EQ(all[i].trips, std::vector<std::string>{trips[i]});
+    EXPECT_EQ(all[i].where, std::vector<std::string>{trips[i]});
     Diagnostics diagnostics;
     Stopwatch stopwatch(kernel, machine, i == 0 ? 1 : i == 1 ? 2 : 16);
     EXPECT_EQ(all[i].time, stopwatch.timeOf(result.code));
@@ -61,14 +61,38 @@ TEST(SearchTimeTest, regretsOtherTrips) {
   EXPECT_EQ(all[2].time, all[2].best);
 }
 
+/// Each price at both ends of its range; the code is as it was, and so are its times.
+TEST(SearchTimeTest, regretsPrices) {
+  const Machine machine = *loadMachine("trn2").machine;
+  Kernel kernel = onMachine(findKernel("rmsnorm")->write(KernelSize::Small).kernel, machine);
+  Compiled result = compiled(kernel, {}, machine);
+  std::vector<std::string> told;
+  std::vector<Regret> all = regretsOverPrices(
+      kernel, {}, machine, result.code, [&](const std::string &what) { told.push_back(what); });
+  EXPECT_EQ(told, endsOfRanges(machine));
+  ASSERT_EQ(all.size(), told.size());
+  bool differ = false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].where, std::vector<std::string>{told[i]});
+    Machine changed = machine;
+    ASSERT_EQ(setParameter(changed, told[i]), "");
+    EXPECT_EQ(all[i].time, Stopwatch(kernel, changed).timeOf(result.code));
+    EXPECT_EQ(all[i].best, Stopwatch(kernel, changed).timeOf(compiled(kernel, {}, changed).code));
+    differ |= all[i].time != all[0].time;
+    ASSERT_TRUE(all[i].part());
+    EXPECT_LT(*all[i].part(), 0.1) << told[i];
+  }
+  EXPECT_TRUE(differ);
+}
+
 /// Nothing is open, or there are no times.
 TEST(SearchTimeTest, regretsNothing) {
   const Machine trn2 = *loadMachine("trn2").machine;
   Kernel constant = onMachine(findKernel("adamw")->write(KernelSize::Small).kernel, trn2);
-  EXPECT_TRUE(regrets(constant, {}, trn2, compiled(constant, {}, trn2).code).empty());
+  EXPECT_TRUE(regretsOverTrips(constant, {}, trn2, compiled(constant, {}, trn2).code).empty());
   const Machine generic = genericMachine();
   Kernel open = findKernel("moe-384-4")->write(KernelSize::Small).kernel;
-  EXPECT_TRUE(regrets(open, {}, generic, compiled(open, {}, generic).code).empty());
+  EXPECT_TRUE(regretsOverTrips(open, {}, generic, compiled(open, {}, generic).code).empty());
 }
 
 } // namespace

@@ -121,6 +121,9 @@ UsualMachine usualMachine(std::span<const std::string_view> engines);
 /// wrong, or nothing.
 std::string setParameter(Machine &machine, std::string_view assignment);
 
+/// For each parameter with a range, both of its ends, as setParameter() takes them.
+std::vector<std::string> endsOfRanges(const Machine &machine);
+
 /// What to say of a parameter that the machine does not have.
 std::string unknownParameter(const Machine &machine, std::string_view name);
 
