@@ -166,11 +166,17 @@ void addPrices(Result &result, const Kernel &kernel, const Compiled &compiled,
   double mean = all.empty() ? 0 : sum / static_cast<double>(all.size());
   double most = all.empty() ? 0 : std::max(0.0, *all.front().part());
   result.addMembers({{"price_regret", {{"cases", all.size()}, {"mean", mean}, {"most", most}}}});
-  result.addTable("prices",
-                  fmt::format("\nat other prices, and the best code for these: {}, on average "
-                              "{:.2f}%, at most {:.2f}%\n",
-                              counted(all.size(), "case"), 100 * mean, 100 * most),
-                  regretTable(all, /*above=*/0.00005));
+  constexpr double leastShown = 0.00005;
+  std::string title = fmt::format("\nat other prices, and the best code for these: {}, on average "
+                                  "{:.2f}%, at most {:.2f}%\n",
+                                  counted(all.size(), "case"), 100 * mean, 100 * most);
+  Table table = regretTable(all, leastShown);
+  if (most > leastShown) {
+    result.addTable("prices", title, table);
+  } else {
+    result.text += title;
+    result.addMembers({{"prices", table.json()}});
+  }
 }
 
 /// Why the code is as it is: what was tried, and what other trips would have asked for.
