@@ -417,13 +417,18 @@ private:
 // The choice
 //===----------------------------------------------------------------------===//
 
+bool saysTimes(const Machine &machine) {
+  std::vector<std::string> missing;
+  return Timing::of(machine, missing).has_value();
+}
+
 class Chooser {
 public:
   Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
           const Machine &machine, Diagnostics &diagnostics, Search &search)
       : kernel(kernel), machine(machine), diagnostics(diagnostics), search(search),
-        mayKnowTrips(request.constantTrips), numThreads(request.threads),
-        decided(decisionsFor(request, needs, machine)), sets(kernel),
+        mayKnowTrips(request.constantTrips), hasPrices(saysTimes(machine)),
+        numThreads(request.threads), decided(decisionsFor(request, needs, machine)), sets(kernel),
         budget(kernel, machine, request, needs.spare), trials(kernel, machine, request) {
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
@@ -439,8 +444,8 @@ public:
         improve(candidate);
       }
     }
-    const Candidate &best = *std::ranges::min_element(candidates, isBetter);
-    remarkTraded(best);
+    const Candidate &best = bestOf(candidates);
+    remarkTraded(best, *std::ranges::min_element(candidates, isBetter));
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
@@ -481,6 +486,28 @@ private:
 
   static bool isBetter(const Candidate &a, const Candidate &b) {
     return a.score && (!b.score || *a.score < *b.score);
+  }
+
+  /// Exact waits come before short runs at trips that are only assumed, but not at any price: what
+  /// computes them costs in each iteration, however many there are.
+  const Candidate &bestOf(const std::vector<Candidate> &candidates) const {
+    constexpr double mostTime = 1.05, mostControl = 1.5;
+    const Candidate &best = *std::ranges::min_element(candidates, isBetter);
+    const bool byTime = best.cost.time.has_value();
+    if (!best.score || (!byTime && !hasPrices)) {
+      return best;
+    }
+    auto cost = [&](const Candidate &candidate) {
+      return byTime ? static_cast<double>(candidate.cost.time.value_or(UINT64_MAX))
+                    : candidate.cost.control;
+    };
+    const Candidate *cheapest = &best;
+    for (const Candidate &candidate : candidates) {
+      bool fits = candidate.score && candidate.beyond() <= best.beyond();
+      cheapest = fits && cost(candidate) < cost(*cheapest) ? &candidate : cheapest;
+    }
+    bool isTooDear = cost(best) > (byTime ? mostTime : mostControl) * cost(*cheapest);
+    return isTooDear ? *cheapest : best;
   }
 
   /// Steps 1 to 3, with all savings and, if the kernel is small, without some of them.
@@ -532,9 +559,18 @@ private:
     decided.plan.followTables = savings.tables;
   }
 
-  void remarkTraded(const Candidate &best) {
+  /// `first` is what would be best if exact waits came before all.
+  void remarkTraded(const Candidate &best, const Candidate &first) {
     const std::optional<Score> &exact = trials.mostExact();
-    if (best.score && exact && best.score->inexact > exact->inexact) {
+    if (best.score && !exact && best.cost.inexact > first.cost.inexact) {
+      diagnostics.remark(
+          kernel.where,
+          fmt::format("{} longer than the dependences ask, because exact values take longer to "
+                      "compute than they save: what all sequencers spend on control is {:.0f} % "
+                      "less",
+                      counted(best.cost.inexact, "wait"),
+                      100 * (1 - best.cost.control / first.cost.control)));
+    } else if (best.score && exact && best.score->inexact > exact->inexact) {
       diagnostics.remark(
           kernel.where,
           fmt::format("{} longer than the dependences ask, because exact values take longer to "
@@ -693,6 +729,7 @@ private:
   Diagnostics &diagnostics;
   Search &search;
   const bool mayKnowTrips; ///< constant trips may be relied on
+  const bool hasPrices;    ///< the machine says what control costs
   const uint32_t numThreads;
   Decisions decided; ///< but for who shares
   Sets sets;
