@@ -710,7 +710,6 @@ private:
     search = {};
     search.assumed = trials.haveTimes() ? trials.assumed() : std::vector<std::string>();
     search.numTried = trials.numTried();
-    search.forced = best.forced;
     for (const Candidate &candidate : candidates) {
       if (candidate.score) {
         search.attempts.push_back({Attempt::Step::Start, textOf(candidate.savings),

@@ -14,7 +14,7 @@ inline constexpr uint32_t mostInPass = 64;
 /// The code with loops unrolled, so that it is at most `codeGrowth` times as large. Loops about
 /// which the kernel says something stay as they are. Where a run can be timed, those are unrolled
 /// that make it shorter; otherwise those that save most control operations for what they add.
-/// `search` gets what was done by time.
+/// `search` gets what was done.
 Code unrolled(const Kernel &kernel, const Request &request, const Machine &machine, Code code,
               Search &search);
 

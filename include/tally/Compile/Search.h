@@ -46,7 +46,6 @@ struct Search {
   std::vector<std::string> assumed; ///< trips, where the kernel leaves them open: `tiles=16`
   std::vector<Attempt> attempts;    ///< all ways to start, then what was tried on the best of them
   uint64_t numTried = 0;            ///< codes that were made and measured, also for the others
-  std::string forced;               ///< what a limit of the machine forced; empty: nothing
 
   /// What the code comes to after all that was taken; none if nothing was measured.
   std::optional<CodeCost> found() const {
