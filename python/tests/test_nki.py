@@ -22,7 +22,7 @@ from tally.nki import Refusal, trace_file
 from tally.nki.document import as_text
 from tally.nki.elements import ELEMENTS, cast, packed, unpacked
 from tally.nki.expressions import OPERATORS
-from tally.nki.instructions import INSTRUCTIONS
+from tally.nki.instructions import INSTRUCTIONS, Call
 from tally.nki.tree import Limits
 from tally.nki.values import FAR
 from tally.nki.trace import Raised
@@ -355,6 +355,26 @@ class MoreTest(KernelTest):
         self.check(traced, {"out": x.reshape(128, 4, 2, 3, 2).sum((2, 4))})
         self.assertEqual(statement(traced, "tensor_reduce")["computes"],
                          "sum(reshape(r0, [128, 4, 2, 3, 2]), [2, 4])")
+
+    def test_spelled(self):
+        """An argument with the value that it has without being given is no reason to refuse."""
+        x = support.random(128, 64)
+        plain, spelled = trace("spelled", "plain", x=x), trace("spelled", "spelled", x=x)
+        self.check(spelled, plain.expected)
+        for one, other in zip(*(support.statements(traced).values() for traced in (plain, spelled)), strict=True):
+            self.assertEqual([one.get(key) for key in ("op", "reads", "writes", "computes", "cost")],
+                             [other.get(key) for key in ("op", "reads", "writes", "computes", "cost")])
+
+    def test_turned(self):
+        x = support.random(128, 64)
+        state, want = np.ones(128, np.float32), np.empty_like(x)
+        for column in range(64):
+            want[:, column] = state = x[:, column] - (state - x[:, column])
+        traced = trace("spelled", "turned", x=x)
+        np.testing.assert_array_equal(traced.expected["out"], want / 2)
+        np.testing.assert_allclose(traced.expected["sums"], -want.sum(1, keepdims=True) / 2, rtol=1e-5)
+        self.assertNotIn("computes", statement(traced, "tensor_tensor_scan"))
+        self.assertEqual(race(traced), "yes")
 
     def test_rows_by_table(self):
         x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
@@ -1148,10 +1168,18 @@ class RefusalTest(unittest.TestCase):
                 ("softmax", "'compute_dtype' of 'nl.softmax'"), ("store", "'dst_rmw_op' of 'nl.store'"),
                 ("third", "the arguments of 'nl.add': too many positional arguments"), ("second", "'nl.exp' of two tiles; it takes one"),
                 ("axis", "'nl.add' of two tiles along an axis"),
-                ("scan", "'reverse1' of 'tensor_tensor_scan' is not modelled"),
                 ("shapes", "'nl.where' of tiles of shapes [128, 8], [128, 3], [128, 8], which do not go together")):
             with self.subTest(which=which):
                 self.refused(text, line=f'"{which}"', kernel="left_out", x=support.random(128, 8), which=which)
+
+    def test_not_asked(self):
+        """An argument that a row of the table has, and its function never looks at."""
+        call = Call(INSTRUCTIONS["tensor_copy"], {"src": 1, "name": "x", "mask": None, "dtype": "bfloat16"})
+        with self.assertRaisesRegex(Refusal, "'src' of 'tensor_copy' is not modelled"):
+            call.check_asked()
+        self.assertEqual(call.src, 1)
+        with self.assertRaisesRegex(Refusal, "'dtype' of 'tensor_copy' is not modelled"):
+            call.check_asked()
 
     def test_wrong_shapes(self):
         self.refused("shape [128, 128]", "shape [128, 100]", line="dma_copy(dst=tile", kernel="wrong_shapes")
@@ -1224,6 +1252,10 @@ class RefusalTest(unittest.TestCase):
 
     def test_nothing(self):
         self.refused("ran no operation of 'nki.isa' or 'nki.language'", "give others by '--arg'", kernel="nothing")
+
+    def test_sum_from_before(self):
+        self.refused("reads a sum that is in the engine from before", "reduce_cmd=nisa.reduce_cmd.reset_reduce",
+                     file="spelled", kernel="sum_from_before", line="reduce_res=column", x=support.random(128, 64))
 
     def test_no_such_kernel(self):
         self.refused("there is no 'nosuch'", "its kernels are: unknown_function, wrong_shapes", kernel="nosuch")

@@ -230,7 +230,7 @@ def _tensor_scalar(call):
 
 def _tensor_scalar_reduce(call):
     x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
-    return _with_reduction(call, x)
+    return _with_reduction(call, x, call.data)
 
 
 def _scalar_tensor_tensor(call):
@@ -239,16 +239,27 @@ def _scalar_tensor_tensor(call):
     return [(call.dst, Apply(find_operator(call.op1, 2), *((y, x) if call.reverse1 else (x, y))))]
 
 
-def _with_reduction(call, x):
-    """The result, and where it is asked for its reduction over all free axes."""
-    results = [(call.dst, x)]
-    if call.reduce_res is not None:
-        if call.reduce_cmd is not None and call.reduce_cmd not in ("reset_reduce", "idle"):
-            raise Refusal(f"'reduce_cmd={call.reduce_cmd}' of '{call.row.name}' keeps a sum in the engine, "
-                          "which is not modelled; use 'reset_reduce' and add the sums")
-        reduction = find_reduction(call.reduce_op)
-        results.append((call.reduce_res, Reduce(reduction, x, _free_axes(call.data), call.data.ndim)))
-    return results
+# Their reduction is what they are for. Of the others, only 'reset_reduce' makes it one of this instruction alone.
+_ALWAYS_REDUCE = {"activation_reduce", "tensor_scalar_reduce"}
+
+
+def _with_reduction(call, x, data, usual_op=None, usual_command="idle"):
+    """The result, and where it is asked for its reduction over all free axes of 'data'.
+
+    Without a tile for it, all that is said of it is of no consequence: what it leaves in the engine is read by no
+    instruction that is modelled.
+    """
+    command, op, negate, _ = call.reduce_cmd or usual_command, call.reduce_op, call.reduce_res_negate, call.reduce_init
+    if call.reduce_res is None:
+        return [(call.dst, x)]
+    if command == "idle" and call.row.name not in _ALWAYS_REDUCE:
+        raise Refusal(f"'{call.row.name}' with a 'reduce_res', but 'reduce_cmd=idle', reads a sum that is in the engine from before; "
+                      "say 'reduce_cmd=nisa.reduce_cmd.reset_reduce' for one of this instruction")
+    if command not in ("reset_reduce", "idle"):
+        raise Refusal(f"'reduce_cmd={command}' of '{call.row.name}' keeps a sum in the engine, "
+                      "which is not modelled; use 'reset_reduce' and add the sums")
+    total = Reduce(find_reduction(op or usual_op), x, _free_axes(data), data.ndim)
+    return [(call.dst, x), (call.reduce_res, Apply(OPERATORS["negative"], total) if negate else total)]
 
 
 def _activation(call):
@@ -257,15 +268,14 @@ def _activation(call):
         x = Apply(OPERATORS["multiply"], x, call.operand(call.scale))
     if call.bias is not None:
         x = Apply(OPERATORS["add"], x, call.operand(call.bias))
-    return _with_reduction(call, Apply(find_operator(call.op, 1), x))
+    return _with_reduction(call, Apply(find_operator(call.op, 1), x), call.data)
 
 
 def _exponential(call):
     x = call.read(call.src)
     if isinstance(call.max_value, View) or call.max_value:
         x = Apply(OPERATORS["subtract"], x, call.operand(call.max_value))
-    call.arguments.update(data=call.src, reduce_op=np.sum)
-    return _with_reduction(call, Apply(OPERATORS["exp"], x))
+    return _with_reduction(call, Apply(OPERATORS["exp"], x), call.src, usual_op=np.sum)
 
 
 def _tensor_reduce(call):
@@ -405,10 +415,8 @@ def _select_reduce(call):
     """What a predicate chooses, and the largest of it."""
     x, predicate = call.read(call.on_true), call.read_like(call.predicate, call.on_true)
     pair = (x, call.operand(call.on_false))
-    call.arguments["data"] = call.on_true
-    if call.reduce_res is not None and call.reduce_op is None:
-        call.arguments["reduce_op"] = np.max
-    return _with_reduction(call, Apply(OPERATORS["where"], predicate, *(pair[::-1] if call.reverse_pred else pair)))
+    chosen = Apply(OPERATORS["where"], predicate, *(pair[::-1] if call.reverse_pred else pair))
+    return _with_reduction(call, chosen, call.on_true, usual_op=np.max)
 
 
 def _range_select(call):
@@ -429,30 +437,35 @@ def _range_select(call):
         place = Apply(OPERATORS["add"], Place(call.on_true_tile.shape, 1), call.number(start))
         inside = Apply(OPERATORS["logical_and"], Apply(first, place, low), Apply(second, place, high))
         x = Apply(OPERATORS["where"], inside, tile, Number(otherwise))
-    call.arguments.update(data=call.on_true_tile, reduce_op=call.reduce_op or np.max)
-    return _with_reduction(call, x)
+    return _with_reduction(call, x, call.on_true_tile, usual_op=np.max, usual_command="reset_reduce")
 
 
 _SIGNS = {"multiply": "*", "add": "+", "subtract": "-", "maximum": "max", "minimum": "min"}
 _COMMUTE = ("multiply", "add", "maximum", "minimum")
 
 
+def _turned(x, y, reverse):
+    return (y, x) if reverse else (x, y)
+
+
 def _scan(call):
     multiply, add = find_operator(call.op0, 2), find_operator(call.op1, 2)
+    reverse0, reverse1 = bool(call.reverse0), bool(call.reverse1)
 
     def scan(x, y, initial):
         result = np.empty(x.shape, np.float32)
         state = np.broadcast_to(np.asarray(initial, np.float32).reshape(-1), x.shape[:1])
         for column in range(x.shape[1]):
-            state = multiply.numpy(x[:, column], state)
-            result[:, column] = state = add.numpy(state, y[:, column])
+            state = multiply.numpy(*_turned(x[:, column], state, reverse0))
+            result[:, column] = state = add.numpy(*_turned(state, y[:, column], reverse1))
         return result
 
     parts = call.read(call.data0), call.read(call.data1), call.operand(call.initial)
-    if multiply.name in _COMMUTE and add.name in _SIGNS and len(call.data0.shape) == 2:
+    plain = multiply.name in _COMMUTE and (add.name in _COMMUTE or not reverse1)
+    if plain and add.name in _SIGNS and len(call.data0.shape) == 2:
         template = f"scan({_SIGNS[multiply.name]}, {_SIGNS[add.name]}, {{0}}, {{1}}, {{2}})"
         return [(call.dst, Function("scan", scan, template, lambda x, *_: x, *parts))]
-    return [(call.dst, Opaque("a scan", scan, *parts, key=(multiply.name, add.name)))]
+    return [(call.dst, Opaque("a scan", scan, *parts, key=(multiply.name, add.name, reverse0, reverse1)))]
 
 
 def _rows(x):

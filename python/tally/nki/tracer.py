@@ -249,10 +249,11 @@ class Tracer:
     def _targets(self, row, call, results, shapes, modern):
         """Where the results go, and the new tile if one is made."""
         targets, new = [], None
+        keepdims = call.keepdims  # asked in any case: a tile that is given has the shape that it has
         for destination, expression in results:
             if destination is None:
                 shape = tuple(call.shape) if call.shape is not None else expression.shape(shapes)
-                if call.keepdims and isinstance(expression, Reduce):
+                if keepdims and isinstance(expression, Reduce):
                     shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(call.first.shape))
                 shape = shape if len(shape) > 1 else shape + (1,) * (2 - len(shape))
                 space = row.space

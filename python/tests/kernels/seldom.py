@@ -39,7 +39,8 @@ def with_sums(x):
     sums, largest, all_powers = (tile_like(x, 1) for _ in range(3))
     nisa.tensor_scalar_reduce(dst=doubled, data=tile, op0=nl.multiply, operand0=2.0, reduce_op=nl.add, reduce_res=sums)
     nisa.activation_reduce(dst=squares, op=nl.square, data=tile, reduce_op=nl.maximum, reduce_res=largest)
-    nisa.exponential(dst=powers, src=tile, max_value=largest, reduce_res=all_powers)
+    nisa.exponential(dst=powers, src=tile, max_value=largest, reduce_res=all_powers,
+                     reduce_cmd=nisa.reduce_cmd.reset_reduce)
     return stored(doubled), stored(sums), stored(squares), stored(largest), stored(powers), stored(all_powers)
 
 

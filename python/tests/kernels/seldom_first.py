@@ -29,7 +29,7 @@ def with_sums(x):
     tile, sums, largest, all_powers = nl.load(x), column(x), column(x), column(x)
     doubled = nisa.tensor_scalar_reduce(data=tile, op0=nl.multiply, operand0=2.0, reduce_op=nl.add, reduce_res=sums)
     squares = nisa.activation_reduce(op=nl.square, data=tile, reduce_op=nl.maximum, reduce_res=largest)
-    powers = nisa.exponential(tile, max_value=largest, reduce_res=all_powers)
+    powers = nisa.exponential(tile, max_value=largest, reduce_res=all_powers, reduce_cmd=nisa.reduce_cmd.reset_reduce)
     return stored(doubled), stored(sums), stored(squares), stored(largest), stored(powers), stored(all_powers)
 
 
