@@ -357,7 +357,7 @@ class MoreTest(KernelTest):
                          "sum(reshape(r0, [128, 4, 2, 3, 2]), [2, 4])")
 
     def test_spelled(self):
-        """An argument with the value that it has without being given is no reason to refuse."""
+        """An argument with the value that it has without being given is not refused."""
         x = support.random(128, 64)
         plain, spelled = trace("spelled", "plain", x=x), trace("spelled", "spelled", x=x)
         self.check(spelled, plain.expected)
