@@ -103,8 +103,8 @@ private:
   }
 
   SimResult runOf(const Kernel &any, const Code &code, const InstrCosts &costs) {
-    SimOptions sim;
-    sim.maxOperations = left;
+    SimOptions sim = options.run;
+    sim.maxOperations = std::min(sim.maxOperations, left);
     sim.stop = options.stop;
     sim.freeSync = code.strategy == Strategy::Ideal;
     SimResult run = simulate(any, code, machine, *timing, costs, options.bindings(any), sim);

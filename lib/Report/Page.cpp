@@ -51,8 +51,8 @@ public:
   }
 
   std::string text() const {
-    return head() + "<body>\n" + fillings() + summary() + pictureSection() + causeTable() +
-           pathTable() + engineTables() + parameterTable() + notes() +
+    return head() + "<body>\n" + fillings() + summary() + adviceSection() + pictureSection() +
+           causeTable() + pathTable() + engineTables() + parameterTable() + notes() +
            fmt::format("<script type=\"application/octet-stream\" id=\"data\">{}</script>\n"
                        "<script>\n{}</script>\n</body>\n</html>\n",
                        pack(pageData(report, causes, styles)), assets::pageScript);
@@ -147,6 +147,32 @@ private:
   std::string conditions() const {
     std::string text = conditionsOf(report);
     return text.empty() ? "" : fmt::format("<pre id=\"conditions\">{}</pre>\n", escape(text));
+  }
+
+  /// What was tried, and what it saves.
+  std::string adviceSection() const {
+    if (!report.advice) {
+      return "";
+    }
+    const ReportAdvice &advice = *report.advice;
+    std::string text = fmt::format("<h2>What would make it faster</h2>\n<p>Tried on code of "
+                                   "strategy {}, which takes {}.</p>\n",
+                                   escape(advice.strategy), timeText(advice.total));
+    if (advice.lists.empty()) {
+      return text + "<p>Nothing that was tried helps.</p>\n";
+    }
+    text += "<div class=\"scroll\"><table id=\"advice\">\n";
+    for (const ReportAdvice::List &list : advice.lists) {
+      text += fmt::format("<tr><th>{}</th><th class=\"number\">time</th>"
+                          "<th class=\"number\">saves</th></tr>\n",
+                          escape(list.title));
+      for (const ReportAdvice::Row &row : list.rows) {
+        text += fmt::format("<tr><td>{}</td>{}<td class=\"number\">{:.1f}%</td></tr>\n",
+                            escape(row.what), timeCell(row.total, "total"),
+                            100 * (1 - double(row.total) / double(advice.total)));
+      }
+    }
+    return text + "</table></div>\n";
   }
 
   /// Patterns that the picture and the tables refer to.

@@ -4,16 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "Advice.h"
 #include "Interrupt.h"
-#include "Progress.h"
 #include "Result.h"
-#include "Table.h"
-#include "TimedSubject.h"
-
-#include "tally/Advise/Advise.h"
-#include "tally/Model/Source.h"
-#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -31,96 +24,6 @@ struct AdviseCommand {
   int run();
 };
 
-Cell totalCell(Tick total) {
-  return {timeText(total), total};
-}
-
-Cell savedCell(Tick before, Tick after) {
-  double part = before == 0 ? 0 : 1 - double(after) / double(before);
-  return {fmt::format("{:.1f}%", 100 * part), part};
-}
-
-Table changesTable(const Kernel &kernel, const std::vector<Tried> &changes, Tick before) {
-  Table table({{"kind"},
-               {"total_ps", "total", 14},
-               {"saves", "saves", 7},
-               {"change", "", 0, "  "},
-               {"bytes", "", 0, ""},
-               {"race", "", 0, ""},
-               {"loc", "", 0, ""}});
-  for (const Tried &tried : changes) {
-    Cell bytes = tried.bytes && *tried.bytes != 0
-                     ? Cell(fmt::format(", {} bytes more", *tried.bytes), *tried.bytes)
-                     : Cell();
-    bool isYes = tried.race == Verdict::Yes;
-    Cell race(isYes ? std::nullopt : std::optional<std::string>(" (race check: could not decide)"),
-              isYes ? "yes" : "could not decide");
-    Cell where = sourceCell(kernel, tried.where);
-    where.text = tried.where.known()
-                     ? std::optional(fmt::format(" [{}]", anyPlaceText(kernel, tried.where)))
-                     : std::nullopt;
-    table.add({Cell::hidden(toString(tried.change.kind)), totalCell(tried.total),
-               savedCell(before, tried.total), tried.text, bytes, race, where});
-  }
-  return table;
-}
-
-std::string nameOf(const Kernel &kernel, const Part &part) {
-  switch (part.kind) {
-  case Part::Kind::Instr:
-    return fmt::format("'{}'", kernel.nameOf(part.instr));
-  case Part::Kind::Dep:
-    return fmt::format("waiting of '{}' for '{}'", kernel.nameOf(part.consumer),
-                       kernel.nameOf(part.instr));
-  case Part::Kind::Control:
-    return "all that synchronises";
-  case Part::Kind::Bandwidth:
-    break;
-  }
-  return "bytes of all transfers";
-}
-
-Table partsTable(const Kernel &kernel, const std::vector<Part> &parts, Tick before) {
-  Table table({{"kind"}, {"total_ps", "total", 14}, {"saves", "saves", 7}, {"part", "", 0, "  "}});
-  for (const Part &part : parts) {
-    table.add({Cell::hidden(toString(part.kind)), totalCell(part.total),
-               savedCell(before, part.total), nameOf(kernel, part)});
-  }
-  return table;
-}
-
-/// What is as in any run, and what was found.
-void addAdvice(Result &output, const Kernel &kernel, const Advice &advice, const BoundRun &bound,
-               const AdviseCommand &command) {
-  output.addMembers(valuesJson(bound));
-  output.addMembers({{"total_ps", advice.total},
-                     {"tried", advice.numTried},
-                     {"not_tried", advice.numLeft},
-                     {"interrupted", advice.isStopped}});
-  output.text += fmt::format("{}total {}\n", valuesText(bound) + command.time.changesText(),
-                             timeText(advice.total));
-  auto put = [&](std::string_view key, std::string_view title, const Table &table, bool isShown) {
-    if (isShown && table.size() != 0) {
-      output.addTable(key, title, table, command.top);
-    } else {
-      output.addMembers({{std::string(key), table.json()}});
-    }
-  };
-  put("changes", "\nwhat helps, each by itself\n",
-      changesTable(kernel, advice.single, advice.total), true);
-  put("together", "\ntogether, one on top of the other\n",
-      changesTable(kernel, advice.steps, advice.total), advice.steps.size() > 1);
-  put("parts", "\nwhat binds: the total if this took no time\n",
-      partsTable(kernel, advice.parts, advice.total), true);
-  output.text += fmt::format("\n{} tried{}\n", counted(advice.numTried, "change"),
-                             advice.single.empty() ? ", and none helps" : "");
-  if (advice.numLeft != 0) {
-    output.text += fmt::format("{} not tried in full, though promising: a larger --effort tries "
-                               "more\n",
-                               counted(advice.numLeft, "change"));
-  }
-}
-
 int AdviseCommand::run() {
   Session session(time.subject.common, time.settings);
   std::vector<LoadedKernel> kernels = session.load();
@@ -133,20 +36,7 @@ int AdviseCommand::run() {
   if (!session.tilesStay(one.kernel, bound.bindings)) {
     end(Exit::No);
   }
-  std::vector<std::string> trips = bound.given;
-  trips.insert(trips.end(), bound.chosen.begin(), bound.chosen.end());
-  AdviseOptions options;
-  options.request = time.subject.common.request();
-  options.effort = effort;
-  options.progress = [](const std::string &doing) { nowDoing(doing); };
-  options.stop = stopOnSignals();
-  options.bindings = [&](const Kernel &kernel) {
-    Diagnostics ignored; // they were all right for the kernel as it is
-    return Bindings::parse(kernel, trips, bound.guards, ignored);
-  };
-  Diagnostics diagnostics;
-  std::optional<Advice> advice = advise(one.kernel, session.machine(), options, diagnostics);
-  session.report(one.kernel, diagnostics);
+  std::optional<Advice> advice = adviceOn(one, session, bound, time, effort);
   if (!advice) {
     end();
   }
@@ -154,17 +44,15 @@ int AdviseCommand::run() {
   result.repeatWith(session, &bound);
   result.addMembers({{"kernel", one.kernel.text(one.kernel.name)},
                      {"strategy", time.subject.common.strategy},
-                     {"machine", session.machine().name}});
+                     {"machine", session.machine().name},
+                     {"seed", time.seed}});
   result.text += fmt::format("kernel '{}', strategy '{}', {}\n", one.kernel.text(one.kernel.name),
                              time.subject.common.strategy, machineText(session));
-  if (one.code) {
-    tellNote("the file has code written by hand; advice is about code that is compiled");
-  }
-  if (!one.kernel.deps.empty()) {
-    tellNote("the dependences of this kernel are written, and would not be right for other engines "
-             "or more slots; without them, they are found, and these changes are tried, too");
-  }
-  addAdvice(result, one.kernel, *advice, bound, *this);
+  const ShownAdvice found = shown(one.kernel, *advice, top);
+  result.addMembers(valuesJson(bound));
+  result.addMembers(found.members);
+  result.text += fmt::format("{}total {}\n{}", valuesText(bound) + time.changesText(),
+                             timeText(advice->total), found.text);
   if (!output.empty()) {
     LoadedKernel changed = one;
     changed.kernel = std::move(advice->changed);

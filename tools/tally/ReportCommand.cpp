@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Advice.h"
 #include "Interrupt.h"
 #include "Progress.h"
 #include "Result.h"
@@ -29,6 +30,7 @@ struct ReportCommand {
   std::string from, until;
   std::vector<std::string> measured; ///< files with traces of runs on threads
   size_t maxPieces = 1'000'000;
+  bool advises = false;
   std::string format = "html";
   std::string output = "-";
 
@@ -46,6 +48,9 @@ private:
                             Session &session) const;
   std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
                                                  std::vector<std::string> &leftOut) const;
+  std::string advisedStrategy(const std::vector<Subject> &subjects) const;
+  ReportAdvice adviceFor(const LoadedKernel &loaded, const std::vector<Subject> &subjects,
+                         Session &session, const BoundRun &bound) const;
   Exit finish(const Report &report) const;
 
   TimelineRecorder::Window window;
@@ -196,6 +201,36 @@ ReportCommand::subjectsOf(const LoadedKernel &loaded, Session &session,
   return all ? std::optional(std::move(subjects)) : std::nullopt;
 }
 
+/// The code that advice is about: what `auto` makes, or else the last that tally plans.
+std::string ReportCommand::advisedStrategy(const std::vector<Subject> &subjects) const {
+  const std::vector<std::string> planned = plannedStrategies();
+  std::string strategy;
+  for (const Subject &one : subjects) {
+    std::string name(toString(one.code.strategy));
+    const bool isPlanned = one.code.isCompiled && std::ranges::find(planned, name) != planned.end();
+    if (isPlanned && strategy != toString(Strategy::Auto)) {
+      strategy = std::move(name);
+    }
+  }
+  return strategy;
+}
+
+ReportAdvice ReportCommand::adviceFor(const LoadedKernel &loaded,
+                                      const std::vector<Subject> &subjects, Session &session,
+                                      const BoundRun &bound) const {
+  TimeOptions options = time;
+  options.subject.common.strategy = advisedStrategy(subjects);
+  if (options.subject.common.strategy.empty()) {
+    fail(fmt::format("--advise is about code that is compiled, by {}; --sync names none of these",
+                     fmt::join(plannedStrategies(), ", ")));
+  }
+  std::optional<Advice> advice = adviceOn(loaded, session, bound, options, 1);
+  if (!advice) {
+    end();
+  }
+  return forPage(loaded.kernel, *advice, options.subject.common.strategy);
+}
+
 /// Writes the page. Whether all runs came to their ends.
 Exit ReportCommand::finish(const Report &report) const {
   Tick longest = 0;
@@ -234,6 +269,7 @@ int ReportCommand::run() {
   std::vector<LoadedKernel> kernels = session.load();
   refuseSeveral(kernels);
   LoadedKernel &loaded = kernels.front();
+  const LoadedKernel asLoaded = loaded;
   if (!session.findDeps(loaded)) {
     end();
   }
@@ -286,6 +322,9 @@ int ReportCommand::run() {
     report.bounds =
         boundsOf(report.kernel(), session.machine(), *timing, *costs, bound.bindings, time);
   }
+  if (advises) {
+    report.advice = adviceFor(asLoaded, subjects, session, bound);
+  }
   tellInterrupt();
   return finish(report);
 }
@@ -294,6 +333,7 @@ constexpr const char *examples = R"(Examples:
   tally report k.mlir --trips=A=64 -o k.html           barriers, tally's code, and hand-written code
   tally report k.mlir --sync=barrier,per-engine,ideal -o k.html
   tally kernels emit adamw --manual | tally report - --machine=trn2 -o adamw.html
+  tally report k.mlir --advise -o k.html         and what would make it faster
   tally report k.mlir --from=40us --until=60us -o k.html   begin with a part of the runs
   tally run k.mlir --timeline=t.json && tally report k.mlir --timeline=t.json -o k.html
                                                        and, together with what is simulated, a run on threads
@@ -321,12 +361,15 @@ void ReportCommand::declareOn(CLI::App &command) {
        {"--until", until, "where it ends, at the latest", writtenAs("TIME")},
        {"--timeline", measured,
         "show runs on threads, too, as 'tally run --timeline' has written them", withCommas, file},
+       {"--advise", advises, "also what would make it faster, as 'tally advise' finds it"},
        {"--max-pieces", maxPieces,
         "the most pieces of all timelines that the page holds one by one; of what comes "
         "after them, it holds sums",
         integerIn(100, 10'000'000)},
        formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
        {"-o,--output", output, "where it goes; - is stdout", file}});
+  refuseIf(command, {"--advise"}, "with '--format=svg', the picture alone",
+           [this] { return format == "svg"; });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Advice.h"
 #include "Interrupt.h"
 #include "Progress.h"
 #include "Result.h"
@@ -34,12 +35,17 @@ struct SimCommand {
   std::string trace;
   std::string traceLimit = "256MB";
   bool bounds = false;
+  bool advises = false;
   size_t top = 8;
   std::string format = "text";
   DataOptions data;
 
   void declareOn(CLI::App &command);
   int run();
+
+private:
+  void addAdvice(Result &output, const LoadedKernel &loaded, Session &session,
+                 const BoundRun &bound) const;
 };
 
 //===----------------------------------------------------------------------===//
@@ -332,6 +338,17 @@ std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
 // The command
 //===----------------------------------------------------------------------===//
 
+void SimCommand::addAdvice(Result &output, const LoadedKernel &loaded, Session &session,
+                           const BoundRun &bound) const {
+  std::optional<Advice> advice = adviceOn(loaded, session, bound, time, 1);
+  if (!advice) {
+    end();
+  }
+  ShownAdvice found = shown(loaded.kernel, *advice, top);
+  output.addMembers({{"advice", std::move(found.members)}});
+  output.text += found.text;
+}
+
 int SimCommand::run() {
   Session session(time.subject.common, time.settings);
   const Machine &machine = session.machine();
@@ -342,7 +359,12 @@ int SimCommand::run() {
                        setting, sweep));
     }
   }
-  std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
+  std::vector<LoadedKernel> kernels = session.load();
+  const std::vector<LoadedKernel> asLoaded = advises ? kernels : std::vector<LoadedKernel>();
+  std::vector<Subject> subjects = orEnd(timedSubjects(std::move(kernels), time.subject, session));
+  if (advises) {
+    refuseAdvice(subjects);
+  }
   time.subject.stop = stopOnSignals(); // up to here nothing is known
   Result output(format, "tally-sim", 2, "runs");
   Exit status = Exit::Yes;
@@ -379,6 +401,9 @@ int SimCommand::run() {
       output.text += fmt::format("{}\n{}{}", subjectText(one.kernel, one.code, session),
                                  valuesText(bound) + time.changesText(), sweepText(values, runs));
     }
+    if (advises && runs.front().result.outcome == SimResult::Outcome::Finished) {
+      addAdvice(output, asLoaded[numKernels - 1], session, bound);
+    }
   }
   tellInterrupt();
   return output.print(status);
@@ -396,6 +421,8 @@ void SimCommand::declareOn(CLI::App &command) {
         writtenAs("PRICE=VALUES")},
        {"--bounds", bounds,
         "also the two bounds: what the same order of instructions can reach, and what any can"},
+       {"--advise", advises,
+        "also what binds the run and what would help, as 'tally advise' finds it"},
        {"--trace", trace,
         "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
         "...",
@@ -405,10 +432,10 @@ void SimCommand::declareOn(CLI::App &command) {
        {"--top", top, "how many lines to show for waits and for the critical path", integerIn(0)},
        formatOption(format)});
   data.add(command);
-  goesNotWith(
-      command,
-      {"--bounds", "--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
-      "--sweep");
+  goesNotWith(command,
+              {"--bounds", "--advise", "--trace", "--data", "--check-data", "--inputs", "--outputs",
+               "--random"},
+              "--sweep");
   goesWith(command, {"--trace-limit"}, "--trace");
   refuseIf(command, {"--top"}, "with '--format=json', which lists all, or with '--sweep'",
            [this] { return format == "json" || !sweep.empty(); });
@@ -422,6 +449,7 @@ constexpr const char *examples = R"(Examples:
   tally sim k.mlir --sync=barrier --trace=b.json the baseline, for ui.perfetto.dev
   tally sim k.mlir --sync=ideal                  the bound: synchronisation is free
   tally sim k.mlir --bounds                      how far from the bounds is this?
+  tally sim k.mlir --advise                      and what would make it faster?
   tally sim k.mlir code.mlir --machine=trn2      code written by hand
   tally sim k.mlir --set=sem.wake=50ns           another price
   tally sim k.mlir --sweep=ctl.alu=0,20,40,80    the total for each of these

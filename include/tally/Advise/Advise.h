@@ -28,7 +28,8 @@ struct AdviseOptions {
   Request request;
   /// The trips of a run, for kernels with the loops of this one.
   std::function<Bindings(const Kernel &)> bindings;
-  uint64_t effort = 1;                                    ///< times as much work as usual
+  SimOptions run = {}; ///< of each run: its delays, and how long it may be
+  uint64_t effort = 1; ///< times as much work as usual
   std::function<void(const std::string &doing)> progress; ///< told what is tried
   const StopFlag *stop = nullptr;
 };

@@ -16,7 +16,26 @@
 #include "tally/Report/Timeline.h"
 #include "tally/Sim/Bounds.h"
 
+#include <optional>
+
 namespace tally {
+
+/// What would make a run shorter, or what binds it, as found by trying.
+struct ReportAdvice {
+  struct Row {
+    Tick total = 0; ///< of a run with it
+    std::string what;
+  };
+
+  struct List {
+    std::string title;
+    std::vector<Row> rows;
+  };
+
+  std::string strategy; ///< of the code that it is about
+  Tick total = 0;       ///< of a run as it is
+  std::vector<List> lists;
+};
 
 /// The kernels of the timelines have the same engines, loops and instructions. Each has its own
 /// dependences: those of one may have been found, of another written.
@@ -33,6 +52,7 @@ struct Report {
   InstrCosts costs = {};          ///< for the use of the bandwidth; empty: not said
   std::vector<Parameter> parameters = {}; ///< of the machine, to show
   TimeBounds bounds = {};                 ///< of the kernel, as far as they are known
+  std::optional<ReportAdvice> advice = {};
 
   /// For what is the same in all.
   const Kernel &kernel() const { return *timelines.front().kernel; }
