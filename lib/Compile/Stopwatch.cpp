@@ -9,7 +9,7 @@
 namespace tally {
 
 /// All runs together simulate at most so many operations of sequencers, and one run so many.
-static constexpr uint64_t mostOperations = 12'000'000;
+static constexpr uint64_t mostOperations = 48'000'000;
 static constexpr uint64_t mostInRun = 400'000;
 
 Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trips, double effort)

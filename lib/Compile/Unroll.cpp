@@ -10,7 +10,6 @@
 
 #include "Unroll.h"
 
-#include "tally/Code/ControlCost.h"
 #include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
@@ -20,17 +19,42 @@
 #include <tuple>
 
 namespace tally::compiling {
+
+BodySize bodySize(const Kernel &kernel, const EngineProgram &program, size_t begin) {
+  BodySize size;
+  std::vector<uint64_t> copies{1}; // of what is written at that depth
+  for (size_t at = begin + 1; !copies.empty(); ++at) {
+    const Op &op = program.ops[at];
+    if (op.kind == OpKind::LoopEnd) {
+      copies.pop_back();
+      continue;
+    }
+    const bool isOnce = op.once && op.kind == OpKind::Wait;
+    if (op.kind == OpKind::LoopBegin) {
+      copies.push_back(copies.back() * writtenLoop(kernel, op).copies());
+    } else {
+      (isOnce ? size.once : size.always) += (isOnce ? 1 : copies.back()) * encodedSize(op);
+    }
+  }
+  return size;
+}
+
+int64_t LoopPrices::sizeOf(const Op &begin, const BodySize &body) const {
+  WrittenLoop written = writtenLoop(kernel, begin);
+  return static_cast<int64_t>(written.copies() * body.always + written.firstCopies() * body.once +
+                              2 * written.loops());
+}
+
+double LoopPrices::costOf(const Op &begin) const {
+  const Loop &loop = kernel.loops[begin.loop()];
+  return entries[loop.parent] * loopCost(prices, writtenLoop(kernel, begin), expectedTrips(loop));
+}
+
 namespace {
 
 bool knowsTrips(const Loop &loop) {
   return loop.trip.kind != Trip::Kind::Guard;
 }
-
-/// The size of one body.
-struct BodySize {
-  uint64_t always = 0;
-  uint64_t once = 0; ///< in the first body of a pass only
-};
 
 /// A loop of one engine's code that may be unrolled one step further.
 struct Candidate {
@@ -53,7 +77,7 @@ struct Candidate {
 class Unroller {
 public:
   Unroller(const Kernel &kernel, const Machine &machine, Code &code)
-      : kernel(kernel), code(code), entries(expectedEntries(kernel)), prices(machine) {}
+      : kernel(kernel), code(code), prices(kernel, machine) {}
 
   void run(double growth) {
     int64_t size = static_cast<int64_t>(measure(kernel, code, 1).operations);
@@ -88,22 +112,12 @@ private:
           const Op &begin = program.ops[innermost];
           if (begin.amount == 1 && kernel.loops[begin.loop()].unroll == 1 &&
               knowsTrips(kernel.loops[begin.loop()])) {
-            consider(program.engine, innermost, bodySize(program, innermost));
+            consider(program.engine, innermost, bodySize(kernel, program, innermost));
           }
           innermost = none;
         }
       }
     }
-  }
-
-  static BodySize bodySize(const EngineProgram &program, size_t begin) {
-    BodySize size;
-    for (size_t at = begin + 1; program.ops[at].kind != OpKind::LoopEnd; ++at) {
-      const Op &op = program.ops[at];
-      bool isOnce = op.once && op.kind == OpKind::Wait;
-      (isOnce ? size.once : size.always) += encodedSize(op);
-    }
-    return size;
   }
 
   /// The next step of a loop, if there is one that saves something.
@@ -121,29 +135,17 @@ private:
     Candidate candidate{.engine = engine,
                         .begin = at,
                         .next = further.amount,
-                        .added = sizeOf(further, body) - sizeOf(begin, body),
-                        .saved = costOf(begin) - costOf(further),
+                        .added = prices.sizeOf(further, body) - prices.sizeOf(begin, body),
+                        .saved = prices.costOf(begin) - prices.costOf(further),
                         .body = body};
     if (candidate.saved > 0) {
       candidates.push(candidate);
     }
   }
 
-  int64_t sizeOf(const Op &begin, const BodySize &body) const {
-    WrittenLoop written = writtenLoop(kernel, begin);
-    return static_cast<int64_t>(written.copies() * body.always + written.firstCopies() * body.once +
-                                2 * written.loops());
-  }
-
-  double costOf(const Op &begin) const {
-    const Loop &loop = kernel.loops[begin.loop()];
-    return entries[loop.parent] * loopCost(prices, writtenLoop(kernel, begin), expectedTrips(loop));
-  }
-
   const Kernel &kernel;
   Code &code;
-  const IdVector<LoopId, double> entries;
-  const ControlPrices prices;
+  const LoopPrices prices;
   std::priority_queue<Candidate> candidates;
 };
 

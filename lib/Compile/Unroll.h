@@ -2,6 +2,7 @@
 #ifndef TALLY_LIB_COMPILE_UNROLL_H
 #define TALLY_LIB_COMPILE_UNROLL_H
 
+#include "tally/Code/ControlCost.h"
 #include "tally/Compile/Request.h"
 #include "tally/Compile/Search.h"
 #include "tally/Compile/Stopwatch.h"
@@ -10,6 +11,32 @@ namespace tally::compiling {
 
 /// The most bodies that are written for one branch.
 inline constexpr uint32_t mostInPass = 64;
+
+/// The size of one body of a loop.
+struct BodySize {
+  uint64_t always = 0;
+  uint64_t once = 0; ///< in the first body of a pass only
+};
+
+/// Of the loop that begins there. All loops in it are written out.
+BodySize bodySize(const Kernel &kernel, const EngineProgram &program, size_t begin);
+
+/// What loops cost as they are written.
+class LoopPrices {
+public:
+  LoopPrices(const Kernel &kernel, const Machine &machine)
+      : kernel(kernel), entries(expectedEntries(kernel)), prices(machine) {}
+
+  int64_t sizeOf(const Op &begin, const BodySize &body) const;
+
+  /// Of all its runs, without what is in it.
+  double costOf(const Op &begin) const;
+
+private:
+  const Kernel &kernel;
+  const IdVector<LoopId, double> entries;
+  const ControlPrices prices;
+};
 
 /// The code with loops unrolled, so that it is at most `codeGrowth` times as large. Loops about
 /// which the kernel says something stay as they are. Where a run can be timed, those are unrolled

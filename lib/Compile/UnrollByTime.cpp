@@ -7,7 +7,8 @@
 // Steps:  1. grow    while some step saves time
 //         2. prune   loops back to fewer bodies, as long as no time is lost
 //
-// Cost: a simulated run for each loop and number of bodies, in each step.
+// Cost: a simulated run for each loop and number of bodies at first, and at the end; for each step
+// between, a run for each that promised more than it.
 //===----------------------------------------------------------------------===//
 
 #include "Unroll.h"
@@ -17,7 +18,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace tally::compiling {
@@ -37,7 +40,7 @@ public:
   TimedUnroller(const Kernel &kernel, const Machine &machine, Stopwatch &stopwatch, double growth,
                 Code &code, Tick time, Search &search)
       : kernel(kernel), machine(machine), stopwatch(stopwatch), search(search), code(code),
-        time(time), size(sizeNow()),
+        prices(kernel, machine), time(time), size(sizeNow()),
         most(static_cast<int64_t>(growth * static_cast<double>(size))) {}
 
   void run() {
@@ -49,8 +52,9 @@ private:
   struct Step {
     std::vector<Place> places; ///< of one loop of the kernel
     uint32_t inPass = 1;
-    int64_t added = 0; ///< operations
-    Tick time = 0;     ///< of a run, after it
+    double promised = 0; ///< worth, before it is measured
+    int64_t added = 0;   ///< operations
+    Tick time = 0;       ///< of a run, after it
   };
 
   void grow() {
@@ -60,34 +64,71 @@ private:
   }
 
   /// Nothing, if none is worth it, or there is no more time to be had.
+  ///
+  /// As long as there is plenty of time, all are measured. Where it is short, they are measured in
+  /// the order of what they promise, until the best one is far better than what the next promises.
   std::optional<Step> bestStep() {
+    std::vector<Step> steps = possibleSteps();
+    std::ranges::stable_sort(steps, std::greater(), &Step::promised);
     std::optional<Step> best;
-    for (const std::vector<Place> &places : choices()) {
-      for (uint32_t inPass : passesOf(places.front())) {
-        Step step{places, inPass};
-        std::erase_if(step.places,
-                      [&](const Place &place) { return beginOf(place).amount >= inPass; });
-        if (step.places.empty() || !measureStep(step)) {
-          continue;
-        }
-        if (stopwatch.isSpent()) {
-          return std::nullopt;
-        }
-        if (step.time + time / leastGain < time && (!best || isBetter(step, *best))) {
-          best = std::move(step);
-        }
+    for (Step &step : steps) {
+      if (stopwatch.isHalfSpent() && best && worthOf(*best) >= 2 * step.promised) {
+        break;
+      }
+      const bool isWorthIt = measureStep(step) && step.time + time / leastGain < time;
+      promises[keyOf(step)] = isWorthIt ? worthOf(step) : 0;
+      if (isWorthIt && (!best || worthOf(step) > worthOf(*best))) {
+        best = std::move(step);
       }
     }
     return best;
   }
 
-  /// By what is saved for each operation.
-  bool isBetter(const Step &a, const Step &b) const {
-    auto worth = [&](const Step &step) {
-      return static_cast<double>(time - step.time) /
-             static_cast<double>(std::max<int64_t>(1, step.added));
-    };
-    return worth(a) > worth(b);
+  std::vector<Step> possibleSteps() {
+    std::vector<Step> steps;
+    for (const std::vector<Place> &places : choices()) {
+      for (uint32_t inPass : passesOf(places.front())) {
+        Step step{places, inPass};
+        std::erase_if(step.places,
+                      [&](const Place &place) { return beginOf(place).amount >= inPass; });
+        if (!step.places.empty()) {
+          step.promised = promised(step);
+          steps.push_back(std::move(step));
+        }
+      }
+    }
+    return steps;
+  }
+
+  /// What is saved for each operation.
+  double worthOf(const Step &step) const {
+    return static_cast<double>(time - step.time) /
+           static_cast<double>(std::max<int64_t>(1, step.added));
+  }
+
+  using Key = std::tuple<EngineId, size_t, size_t, uint32_t>;
+
+  static Key keyOf(const Step &step) {
+    return {step.places.front().engine, step.places.front().begin, step.places.size(), step.inPass};
+  }
+
+  /// Most steps are worth now what they were worth when they were measured last; before, about what
+  /// they save of control.
+  double promised(const Step &step) {
+    if (auto known = promises.find(keyOf(step)); known != promises.end()) {
+      return known->second;
+    }
+    int64_t added = 0;
+    double saved = 0;
+    for (const Place &place : step.places) {
+      const Op &now = beginOf(place);
+      const BodySize body = bodySize(kernel, code.engines[place.engine], place.begin);
+      Op then = now;
+      then.amount = step.inPass;
+      added += prices.sizeOf(then, body) - prices.sizeOf(now, body);
+      saved += prices.costOf(now) - prices.costOf(then);
+    }
+    return saved / static_cast<double>(std::max<int64_t>(1, added));
   }
 
   void prune() {
@@ -217,9 +258,11 @@ private:
   Stopwatch &stopwatch;
   Search &search;
   Code &code;
+  const LoopPrices prices;
   Tick time; ///< of a run of the code as it is now
   int64_t size;
-  const int64_t most; ///< operations
+  const int64_t most;             ///< operations
+  std::map<Key, double> promises; ///< worth of steps when they were measured last
 };
 
 } // namespace
