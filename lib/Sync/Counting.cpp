@@ -184,20 +184,31 @@ private:
     int64_t ahead = 0;
   };
 
-  InnerRuns innerRuns(const Wait &wait) {
+  InnerRuns innerRuns(const Wait &wait) { return innerRunsFrom(ExprId(), wait, false); }
+
+  /// The same and a count: it comes first, as it stands still longest, so that what does not change
+  /// in the innermost loop is computed outside. Nor need the number be ahead: as iterations are
+  /// numbered from 1, what an outer loop has too many can be subtracted there.
+  InnerRuns innerRunsFrom(ExprId count, const Wait &wait, bool isExact) {
     ExprPool &exprs = plan.exprs;
+    auto plus = [&](ExprId sum, ExprId more) {
+      return sum.valid() ? exprs.make(ExprOp::Add, sum, more) : more;
+    };
     RunNumbers numbers = *RunNumbers::below(kernel, wait.innerAround, wait.innerLoop);
     bool isOnce = kernel.realLoop(wait.innerAround) == rootLoop;
     if (numbers.isSingle() || (numbers.loops().size() > 1 && isOnce)) {
-      return {total(wait.innerLoop)};
+      return {plus(count, total(wait.innerLoop))};
     }
-    ExprId sum;
+    ExprId sum = count;
     for (size_t level = 0; level < numbers.loops().size(); ++level) {
       ExprId runs = exprs.constant(static_cast<uint32_t>(numbers.runsPerIteration(level)));
       ExprId each = exprs.make(ExprOp::Mul, runs, trip(numbers.loops()[level]));
-      sum = sum.valid() ? exprs.make(ExprOp::Add, sum, each) : each;
+      sum = plus(sum, each);
+      if (isExact && level + 1 < numbers.loops().size()) {
+        sum = exprs.make(ExprOp::Sub, sum, runs);
+      }
     }
-    return {sum, numbers.ahead()};
+    return {sum, isExact ? 0 : numbers.ahead()};
   }
 
   /// How many runs of the producer's nest the table asks for: so many more with each run of the
@@ -312,10 +323,8 @@ private:
     if (wait.table.valid()) {
       return tableCounter(wait, producer);
     }
-    auto [runs, ahead] = innerRuns(wait);
-    if (wait.ring.valid()) {
-      runs = exprs.make(ExprOp::Add, exprs.snapshot(wait.ring, wait.slot + 1), runs);
-    }
+    ExprId before = wait.ring.valid() ? exprs.snapshot(wait.ring, wait.slot + 1) : ExprId();
+    auto [runs, ahead] = innerRunsFrom(before, wait, wait.innerStep == 0);
     int64_t back = wait.innerStep + ahead;
     ExprOp op = back < 0 ? ExprOp::Add : ExprOp::Sub;
     uint32_t step = static_cast<uint32_t>(std::abs(back));
