@@ -210,12 +210,13 @@ inline float softplus(float x) {
   return std::max(x, 0.0F) + std::log1p(std::exp(-std::fabs(x)));
 }
 
+/// NaN if one of them is.
 inline float larger(float x, float y) {
-  return x < y ? y : x;
+  return x < y || y != y ? y : x;
 }
 
 inline float smaller(float x, float y) {
-  return y < x ? y : x;
+  return y < x || y != y ? y : x;
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,11 +287,11 @@ inline float rowProduct(const float *row, size_t length) {
 }
 
 inline float rowMax(const float *row, size_t length) {
-  return *std::max_element(row, row + length);
+  return std::accumulate(row + 1, row + length, row[0], larger);
 }
 
 inline float rowMin(const float *row, size_t length) {
-  return *std::min_element(row, row + length);
+  return std::accumulate(row + 1, row + length, row[0], smaller);
 }
 
 /// x op y, by the sign of the operation; M and m are the larger and the smaller one.

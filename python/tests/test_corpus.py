@@ -75,11 +75,12 @@ class CorpusTest(unittest.TestCase):
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
                                                     "chosen_by_a_member", "chosen_inside", "of_either_type", "taken_in_turn", "other_part",
                                                     "with_a_broken_reference", "kept_above",
-                                                    "rows_in_turn"]))
+                                                    "rows_in_turn", "none_of_it"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (31, 23))
-        self.assertEqual(found["reference"], {"agrees": 20, "differs": 1, "not compared": 2})
+        self.assertEqual((found["kernels"], found["traced"]), (32, 24))
+        self.assertEqual(found["reference"], {"agrees": 20, "differs": 1, "not compared": 3})
+        self.assertEqual(self.rows["none_of_it"]["reference"], {"state": "not compared", "reason": "the test compares no element"})
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -260,7 +261,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 31)
+        self.assertEqual(progress.count(": kept"), 32)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -278,7 +279,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (30, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (31, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 using namespace tally;
 
@@ -112,6 +113,17 @@ TEST(ValueTest, elementByElement) {
   EXPECT_EQ(computed("(r0 < 1) + (r0 == 1)", {line}, {4}), "1 1 0 1");
   EXPECT_EQ(computed("sqrt(r0) + rsqrt(r0) + reciprocal(r0)", {{{1}, {0.25F}}}, {1}), "6.5");
   EXPECT_EQ(computed("exp(r0 - r0) + silu(r0 - r0)", {line}, {4}), "1 1 1 1");
+}
+
+/// As in NumPy, whichever of two it is.
+TEST(ValueTest, nanIsTheLargestAndTheSmallest) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const OneInstr::Input left{{3}, {nan, 2, 3}}, right{{3}, {1, nan, 4}};
+  EXPECT_EQ(computed("max(r0, r1)", {left, right}, {3}), "nan nan 4");
+  EXPECT_EQ(computed("min(r0, r1)", {left, right}, {3}), "nan nan 3");
+  for (const auto &row : {std::vector<float>{nan, 1, 2}, {1, nan, 2}, {1, 2, nan}}) {
+    EXPECT_EQ(computed("max(r0) + min(r0)", {{{1, 3}, row}}, {1}), "nan");
+  }
 }
 
 TEST(ValueTest, smallShapesGoWithLargeOnes) {

@@ -26,6 +26,7 @@ from .document import as_text
 from .elements import find_element
 from .places import is_users, place_of, user_frame
 from .refusal import Refusal, printable, said_by, shown_path
+from .source import EXIT
 from .trace import Raised, Tensor, trace_file
 from .tree import Limits
 
@@ -134,7 +135,12 @@ def _run(options):
         raise Refusal(f"--root={options.root}: there is no such folder")
     grid, program = _grid(options)
     random = np.random.default_rng(options.seed)
-    arguments = dict(argument(text, random) for text in options.arg)
+    arguments = {}
+    for text in options.arg:
+        name, value = argument(text, random)
+        if name in arguments:
+            raise Refusal(f"'--arg {name}=...' is given twice")
+        arguments[name] = value
     _check_outputs(options)
     results_of = _written_before(options) if options.results_of else None
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
@@ -173,7 +179,9 @@ def _written_before(options):
     try:
         with open(options.results_of, encoding="utf-8") as file:
             document = json.load(file)
-        if [buffer["name"] + buffer["space"] + buffer["type"] for buffer in document["buffers"]]:
+        if [buffer["name"] + buffer["space"] + buffer["type"] for buffer in document["buffers"]] and document["name"]:
+            if document["name"] != options.kernel:
+                raise Refusal(f"'{options.results_of}' is kernel '{document['name']}', not '{options.kernel}'")
             return document
         raise ValueError("it has no buffers")
     except (OSError, ValueError, KeyError, TypeError) as problem:
@@ -357,11 +365,17 @@ _PATIENCE = 60  # seconds of the process without an operation
 _WAITING = 600  # seconds by the clock without one, as of a kernel that sleeps
 
 
+def _end_interrupted():
+    os.write(2, b"error: interrupted\n")
+    EXIT(2)
+
+
 class _Progress:
     """Every few seconds: how far the trace is, and where. A kernel that does nothing on the device for a minute is refused."""
 
     def __init__(self, quiet):
         self.quiet, self.recorder, self.start = quiet, None, time.monotonic()
+        self.interrupted = False
         self.operations, self.worked, self.moved = 0, time.process_time(), time.monotonic()
 
     def __call__(self, recorder):
@@ -372,15 +386,28 @@ class _Progress:
         if threading.current_thread() is not threading.main_thread():
             yield  # only the main thread may be asked
             return
-        before = signal.signal(signal.SIGALRM, self._look)
+        before = signal.signal(signal.SIGALRM, self._look), signal.getsignal(signal.SIGINT)
+        if before[1] is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._interrupt)
         signal.setitimer(signal.ITIMER_REAL, _EVERY, _EVERY)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            signal.signal(signal.SIGALRM, before[0])
+            signal.signal(signal.SIGINT, before[1])
+
+    def _interrupt(self, *_):
+        """Raised once; a kernel that catches it is ended a second later, or when it is asked again. Nothing is written yet."""
+        if self.interrupted:
+            _end_interrupted()
+        self.interrupted = True
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        raise KeyboardInterrupt
 
     def _look(self, _, frame):
+        if self.interrupted:
+            _end_interrupted()
         if self.recorder is None:
             return
         inner = user_frame()

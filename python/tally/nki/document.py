@@ -12,7 +12,7 @@ from itertools import count
 from math import prod
 from typing import NamedTuple
 
-from .expressions import Unsayable, broadcast, is_elementwise, numbered
+from .expressions import Unsayable, is_elementwise, numbered
 from .refusal import Refusal, shown_path
 from .resolve import Linear, Loop, Reach, free_name, instructions, loops
 from .rings import layouts
@@ -257,7 +257,7 @@ def _computes(head, accesses, shown, numbers=()):
     for access in targets:
         if not _can_scatter(access.tile):
             _check_tile(access.tile)
-    shapes = _read_shapes(head.results, reads)
+    shapes = _read_shapes(head.results, reads, [access.tile for access in targets])
     texts = [_reshaped(result.text(), reads, shapes) for result in head.results]
     texts = [_from_memory(text, read_accesses, shapes) for text in texts]
     texts = [_scattered(text, result.shape(shapes), access) if access.tile.whole
@@ -341,7 +341,7 @@ def _check_tile(tile):
         raise Unsayable(f"with a tile of '{tile.family.name}' that is not a box of its buffer")
 
 
-def _read_shapes(results, reads):
+def _read_shapes(results, reads, targets):
     """The shape in which the text needs each tile."""
     wants = {}
     for result in results:
@@ -351,10 +351,12 @@ def _read_shapes(results, reads):
             _show_read(reads[index], shape)
         return wants
     except Unsayable:
-        if not all(map(is_elementwise, results)):
+        repeats = any(prod(result.shape(wants)) != prod(tile.counts) for result, tile in zip(results, targets))
+        if repeats or not all(map(is_elementwise, results)):
             if all(_size(reads[index]) == prod(shape) for index, shape in wants.items()):
                 return wants  # by 'reshape'
-            raise
+            if not repeats:
+                raise
     # Element by element, axes that are 1 in all tiles say nothing.
     rank = max(map(len, wants.values()))
     padded = {index: shape + (1,) * (rank - len(shape)) for index, shape in wants.items()}
@@ -447,7 +449,7 @@ def _show_target(result, tile):
         return [True] * len(tile.counts)
     shown = _show(tile.counts, tile.shape)
     result = result + (1,) * (len(tile.shape) - len(result))
-    if broadcast([result, tile.shape]) != tile.shape or len(result) != len(tile.shape):
+    if len(result) != len(tile.shape) or any(n not in (1, wanted) for n, wanted in zip(result, tile.shape)):
         raise Unsayable("a result of another shape than its tile")
     return shown
 

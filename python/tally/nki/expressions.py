@@ -72,8 +72,9 @@ OPERATORS = {
         Operator("divide", 2, np.divide, "{0} / {1}"),
         Operator("maximum", 2, np.maximum, "max({0}, {1})"),
         Operator("minimum", 2, np.minimum, "min({0}, {1})"),
-        Operator("abs_max", 2, lambda x, y: np.maximum(abs(x), abs(y)), "max(abs({0}), abs({1}))"),
-        Operator("abs_min", 2, lambda x, y: np.minimum(abs(x), abs(y)), "min(abs({0}), abs({1}))"),
+        # With its sign; of two that are as large, the second one.
+        Operator("abs_max", 2, lambda x, y: np.where(abs(x) > abs(y), x, y), "select(abs({0}) > abs({1}), {0}, {1})"),
+        Operator("abs_min", 2, lambda x, y: np.where(abs(x) < abs(y), x, y), "select(abs({0}) < abs({1}), {0}, {1})"),
         Operator("power", 2, np.power, "pow({0}, {1})"),
         Operator("mod", 2, np.mod, "mod({0}, {1})"),
         Operator("fmod", 2, np.fmod, None),

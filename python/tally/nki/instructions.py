@@ -126,6 +126,8 @@ class Call:
             return self.read(value)
         if isinstance(value, Register):
             raise Refusal(f"a register as an operand of '{self.row.name}'; store it to memory first")
+        if isinstance(value, (str, bytes, complex)) or not hasattr(value, "__float__"):
+            raise Refusal(f"an operand of '{self.row.name}' of type '{type(value).__name__}'; it is a tile or a number")
         return self.number(value)
 
     def number(self, value):
@@ -206,6 +208,8 @@ def _tensor_tensor(call):
 def _applied(call, expression, op, operand, reverse):
     """An operator of one tile does without the operand, which is 0 then."""
     if op is None:
+        if reverse or operand is not None and (isinstance(operand, (View, Register)) or operand != 0):
+            raise Refusal(f"'{call.row.name}' gives an operand, or reverses it, without its operator")
         return expression
     operator = find_operator(op, 1, 2)
     if operator.arity == 1:
@@ -384,6 +388,16 @@ def _iota(call):
                               key=(pattern, offset, multiplier)))]
 
 
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+
+def _comparison(call, op):
+    operator = find_operator(op, 2)
+    if operator.name not in _COMPARISONS:
+        raise Refusal(f"'{operator.name}' of '{call.row.name}' is not a comparison; comparisons are {', '.join(_COMPARISONS)}")
+    return operator
+
+
 def _affine_select(call):
     tile, otherwise = call.on_true_tile, np.float32(call.on_false_value)
     if call.pred is not None:
@@ -392,7 +406,7 @@ def _affine_select(call):
         conditions, compare = [_of_grid(grid, tile.shape) for grid in call.pred.parts], OPERATORS["less"]
     else:
         conditions = [_of_pattern(call)]
-        compare = find_operator(call.cmp_op, 2) if call.cmp_op is not None else OPERATORS["equal"]
+        compare = _comparison(call, call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
     shape = (tile.shape[0], *(count for _, count in conditions[0][0]))
     places = [_affine_place(call, tile.shape, *condition) for condition in conditions]
     if None not in places and reshaped(tile.shape, tile.strides, shape) is not None:
@@ -420,7 +434,7 @@ def _select_reduce(call):
 
 
 def _range_select(call):
-    first, second = find_operator(call.comp_op0, 2), find_operator(call.comp_op1, 2)
+    first, second = _comparison(call, call.comp_op0), _comparison(call, call.comp_op1)
     otherwise = np.float32(-3.4028235e38 if call.on_false_value is None else call.on_false_value)
     start = call.range_start or 0
 
@@ -481,12 +495,13 @@ def _max8(call):
     return [(call.dst, Opaque("the largest eight", largest, call.read(call.src)))]
 
 
-def _places(x, values):
-    """For each value where it stands in its row, or -1; equal values take one place after the other."""
+def _places(x, values, backwards=False):
+    """For each value where it stands in its row, or -1; equal values take one place after the other, `backwards` the last
+    one first."""
     places = np.full(values.shape, -1, np.int64)
     for row, (data, wanted) in enumerate(zip(x, values)):
         free = np.ones(len(data), bool)
-        for which, value in enumerate(wanted):
+        for which, value in sorted(enumerate(wanted), reverse=backwards, key=lambda pair: pair[0]):
             at = np.flatnonzero((data == value) & free)
             if len(at):
                 places[row, which] = at[0]
@@ -494,12 +509,29 @@ def _places(x, values):
     return places
 
 
-def _found(call):
-    def find(x, values):
-        return _places(_rows(x), _rows(values)).astype(np.float32)
+def _found(call, target, backwards=False):
+    """What is not there has all bits set, where the type has no -1."""
+    element = find_element(call.dtype) if target is None else target.dtype
+    absent = np.float32(np.iinfo(element.dtype).max if element is not None and element.dtype.kind == "u" else -1)
 
-    data, values = call.read(_as_rows(call.data)), call.read(_as_rows(call.vals))
-    return Function("find", find, "find({0}, {1})", lambda _, values: values, data, values)
+    def find(x, values):
+        places = _places(_rows(x), _rows(values), backwards).astype(np.float32)
+        return np.where(places < 0, absent, places)
+
+    rows = _as_rows(call.vals)
+    data, values = call.read(_as_rows(call.data)), call.read(rows)
+    text = "find({0}, {1})"
+    if backwards:
+        text = _turned_round(f"find({{0}}, {_turned_round('{1}', *rows.shape)})", *rows.shape)
+    if absent != -1:
+        text = f"select({text} < 0, {int(absent)}, {text})"
+    return Function("find", find, text, lambda _, values: values, data, values)
+
+
+def _turned_round(text, count, width):
+    """The rows of it, from their ends."""
+    shape = [count, width, width]
+    return f"sum(select(index({shape}, 1) + index({shape}, 2) == {width - 1}, reshape({text}, {[count, 1, width]}), 0), [2])"
 
 
 def _as_rows(view):
@@ -507,12 +539,11 @@ def _as_rows(view):
 
 
 def _find_index8(call):
-    return [(call.dst, _found(call))]
+    return [(call.dst, _found(call, call.dst))]
 
 
 def _match_replace8(call):
-    """Eight values, one after the other: the first place of each gets another number, and `dst_idx` gets the
-    places."""
+    """Eight values, the last one first: the first place of each gets another number, and `dst_idx` gets the places."""
     number = np.float32(call.imm)
 
     def replaced(x, values, _):
@@ -521,11 +552,11 @@ def _match_replace8(call):
             result[row, places[places >= 0]] = number
         return result.reshape(x.shape)
 
-    found = _found(call)
-    results = [(call.dst, Function("replace", replaced, "replace({0}, {1}, {2})", lambda x, *_: x,
-                                   *found.arguments, Number(number)))]
+    data, values = call.read(_as_rows(call.data)), call.read(_as_rows(call.vals))
+    results = [(call.dst, Function("replace", replaced, "replace({0}, {1}, {2})", lambda x, *_: x, data, values,
+                                   Number(number)))]
     if call.dst_idx is not None:
-        results.append((call.dst_idx, found))
+        results.append((call.dst_idx, _found(call, call.dst_idx, backwards=True)))
     return results
 
 
@@ -573,6 +604,10 @@ _KEPT = 255  # the word of a shuffle's mask for 'as it was'
 def _stream_shuffle(call):
     """In each quadrant, partition i becomes a copy of partition mask[i]."""
     mask, partitions = tuple(map(int, call.shuffle_mask)), call.dst.shape[0]
+    wrong = [number for number in mask if not 0 <= number < _QUADRANT and number != _KEPT]
+    if len(mask) != _QUADRANT or wrong:
+        raise Refusal(f"a 'shuffle_mask' of {len(mask)} numbers{f', {wrong[0]} among them' if wrong else ''}; it has {_QUADRANT}, each of "
+                      f"a partition of its quadrant, 0 to {_QUADRANT - 1}, or {_KEPT}, which leaves one as it is")
     if len(set(mask)) == 1 and partitions <= _QUADRANT and mask[0] < call.src.shape[0]:
         return [(call.dst, call.read(call.src[mask[0]:mask[0] + 1]))]  # one partition for all
     place = np.arange(partitions)
@@ -612,6 +647,9 @@ def _dma_compute(call):
     return [(call.dst, total)]
 
 
+_MOST_STATISTICS = 512
+
+
 def _statistics(call):
     """Of the elements at even places and at odd ones: how many, their mean, and the sum of squared distances."""
 
@@ -622,6 +660,9 @@ def _statistics(call):
         return np.stack([number for part in parts for number in part], axis=1).astype(np.float32)
 
     tile = _as_rows(call.data)
+    if tile.shape[1] > _MOST_STATISTICS:
+        raise Refusal(f"'{call.row.name}' of {tile.shape[1]} elements in a partition; the device takes {_MOST_STATISTICS} at most: take "
+                      "them in parts, and put these together by 'bn_aggr'")
     (rows, width), x = tile.shape, call.read(tile)
     if width % 2:
         return [(call.dst, Opaque("statistics of an odd number of elements", statistics, x, shape=(rows, 6)))]
@@ -711,7 +752,7 @@ INSTRUCTIONS = {
                     "dst, src, mask, dst_rmw_op, oob_mode, dge_mode, name",
                     "dst, src, priority, oob_mode, dge_mode, engine, name, dst_rmw_op, unique_indices",
                     _dma_copy),
-        Instruction("dma_transpose", "sync", "dma_transpose(bytes={bytes})", "src, axes" + _TAIL1,
+        Instruction("dma_transpose", "sync", "dma_transpose(bytes={bytes})", "src, axes, dge_mode" + _TAIL1,
                     "dst, src, axes, priority, dge_mode, oob_mode, name, engine", _dma_transpose),
         Instruction("tensor_copy", "vector", "tensor_copy(n={n})", "src" + _TAIL1,
                     "dst, src" + _TAIL2 + ", dtype", _copy),

@@ -366,8 +366,14 @@ class _Meshgrid:
     def __getitem__(self, parts):
         parts = parts if isinstance(parts, tuple) else (parts,)
         shape = tuple(-(-(p.stop - (p.start or 0)) // (p.step or 1)) for p in parts)
-        return [Grid(shape, p.start or 0, tuple(p.step or 1 if k == axis else 0 for k in range(len(parts))))
-                for axis, p in enumerate(parts)]
+        return _Grids(Grid(shape, p.start or 0, tuple(p.step or 1 if k == axis else 0 for k in range(len(parts))))
+                      for axis, p in enumerate(parts))
+
+
+class _Grids(list):
+    """One for each axis: that of the partitions is `p`, and those after it are `x`, `y`, and `z`."""
+
+    p, x, y, z = (property(lambda self, axis=axis: self[axis]) for axis in range(4))
 
 
 class _Allocator:
@@ -473,13 +479,20 @@ def _isa(tracer, modern, base):
     return isa
 
 
+# As the generations call the same parameter.
+_OTHER_NAMES = {"copy": {"src": "x"}, "broadcast_to": {"src": "x", "data": "x"}, "expand_dims": {"data": "x"},
+                "zeros_like": {"a": "x"}, "empty_like": {"a": "x"}}
+
+
 def _checked(name, function):
     """A function of the language that refuses what it would not do, instead of leaving it out."""
     signature = inspect.signature(function)
+    others = _OTHER_NAMES.get(name, {})
 
     def checked(*args, **given):
-        if "name" not in signature.parameters:
-            given.pop("name", None)  # of no consequence
+        given = {others.get(key, key): value for key, value in given.items()}
+        for key in [key for key in given if key not in signature.parameters and (key == "name" or given[key] is None)]:
+            del given[key]  # of no consequence, or what it is without being said
         try:
             signature.bind(*args, **given)
         except TypeError as error:

@@ -16,6 +16,7 @@ warnings, built-in names and what signals do. A module from outside the folder t
 import ast
 import builtins
 import contextlib
+import decimal
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -277,6 +278,13 @@ class _AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+EXIT = os._exit  # what it is outside of a trace
+
+
+def _refuse_exit(*_):
+    raise Refusal("'os._exit' ends Python, and nothing is written; let the kernel return", here())
+
+
 @contextlib.contextmanager
 def guarded(offered, names, root, finder=Finder):
     """Python as kernels find it; as it was before when it is over. Gives the finder."""
@@ -285,7 +293,7 @@ def guarded(offered, names, root, finder=Finder):
     modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
     environment, folder = dict(os.environ), os.getcwd()
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr(), np.getbufsize(), np.get_printoptions()
-    names, handlers = dict(vars(builtins)), _handlers()
+    names, handlers, decimals = dict(vars(builtins)), _handlers(), decimal.getcontext().copy()
     hidden = [name for name in modules
               if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
     try:
@@ -296,8 +304,10 @@ def guarded(offered, names, root, finder=Finder):
                 del sys.modules[name]
             sys.modules.update(offered)
             sys.meta_path[:] = [finder, *meta_path, absent]
+            os._exit = _refuse_exit
             yield finder
     finally:
+        os._exit = EXIT
         sys.meta_path[:] = meta_path
         sys.path[:] = path
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
@@ -314,6 +324,7 @@ def guarded(offered, names, root, finder=Finder):
         np.seterr(**states[3])
         np.setbufsize(states[4])
         np.set_printoptions(**states[5])
+        decimal.setcontext(decimals)
         for name in set(vars(builtins)) - set(names):
             del vars(builtins)[name]
         vars(builtins).update(names)

@@ -226,6 +226,8 @@ class Tracer:
         if any(not view.unknown for view in leaving):
             return targets[0]  # wherever the kernel runs
         _check_chip(row, reads, targets)
+        if modern:
+            _check_lanes(row, self._asked(call), reads, targets)
         given = call.given if limits is None else [limited(view, call.first.shape, limits) for view in call.given]
         for view in [*given, *targets]:
             view.check_grids()
@@ -291,13 +293,16 @@ class Tracer:
                 role, flag = "a", self._sum_flag(target, call.accumulate)
             elif target.memory.space == "psum" and not modern:
                 self._mark_set(target)
-            self._store(operation, target, value, flag)
+            self._store(operation, target, value, flag, modern)
             operation.accesses.append((role, target, flag))
 
-    def _store(self, operation, target, value, flag):
+    def _store(self, operation, target, value, flag, modern):
         if value is None:
             return
         value = np.asarray(value)
+        if value.size != target.size and modern and value.size > 1 and operation.name != "nc_stream_shuffle":
+            refuse(f"'{operation.name}' makes a tile of shape {list(value.shape)}, and writes it to one "
+                   f"of shape {list(target.shape)}")
         if value.size != target.size:
             try:
                 value = np.broadcast_to(value.reshape(value.shape + (1,) * (target.ndim - value.ndim)),
@@ -310,8 +315,16 @@ class Tracer:
         target.write(value)
 
     def _asked(self, call):
-        engine = call.engine
-        return str(engine) if engine is not None and str(engine) in ENGINES else None
+        """The engine that is named, if it is one that the instruction can run on."""
+        engine = None if call.engine is None else str(call.engine)
+        if engine in (None, "unknown", "dma"):
+            return None
+        if engine not in ENGINES:
+            refuse(f"'engine={engine}'; engines are {', '.join(ENGINES)}")
+        only = {"tensor", "vector"} if call.row.name == "nc_transpose" else {"tensor"} if call.row.engine == "tensor" else None
+        if (engine not in only if only else engine == "tensor") or engine == "sync" and call.row.name not in DMA:
+            refuse(f"'{call.row.name}' on engine '{engine}', which does not run it; usual is '{call.row.engine}'")
+        return engine
 
     def _engine(self, row, call, reads, target):
         asked = self._asked(call)
@@ -536,7 +549,7 @@ class Tracer:
                 refuse("a product is added to a place that earlier ones have covered in part")
             parts[...] = True
         self._before_write(dst)
-        self._store(operation, dst, raw, flag)
+        self._store(operation, dst, raw, flag, False)
         operation.accesses[number] = (role, dst, flag)
         dst.memory.known = dst.memory.known and value.memory.known
         dst.memory.written = True
@@ -556,7 +569,7 @@ class Tracer:
         number = np.asarray(src.read()).reshape(-1)[0]
         if number != number:
             refuse(f"a register is loaded from '{src.name}', which nothing has written")
-        known = src.memory.known and not src.unknown
+        known = src.is_known_number()
         dst.name = dst.name or assigned_name(here())
         self._set_register(dst, int(number), self.recorder.new_value(), known)
         self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
@@ -642,6 +655,24 @@ def _check_chip(row, reads, targets):
         if view.memory.space != "sbuf":
             refuse(f"'{row.name}' reads '{view.name}', which is in {view.memory.space}; products are made of tiles in sbuf: copy it "
                    "there by 'nisa.tensor_copy'")
+
+
+# What takes partitions together, moves numbers from one to another, or has addresses of its own.
+_ACROSS = {*PRODUCTS, *DMA, "nc_transpose", "tensor_partition_reduce", "nc_stream_shuffle", "local_gather", "nonzero_with_count",
+           "quantize_mx", "sendrecv", "core_barrier"}
+
+
+def _check_lanes(row, engine, reads, targets):
+    """Each partition has a lane of its own in an engine, and gpsimd does not reach psum."""
+    rows = {view.shape[0] for view in [*reads, *targets] if view.shape}
+    if row.name not in _ACROSS and len(rows) > 1:
+        refuse(f"'{row.name}' of tiles of {', '.join(map(str, sorted(rows)))} partitions; an engine computes in each partition by "
+               "itself: copy one partition to others by 'nisa.nc_stream_shuffle', or by 'nisa.dma_copy' of a tensor in HBM with a "
+               "step of 0")
+    in_psum = [view for view in [*reads, *targets] if view.memory.space == "psum"]
+    if in_psum and row.name not in DMA and (engine or row.engine) == "gpsimd":
+        refuse(f"'{row.name}' of '{in_psum[0].name}', which is in psum, and gpsimd does not reach it: copy it to sbuf by "
+               "'nisa.tensor_copy' on another engine")
 
 
 def _covers(target):

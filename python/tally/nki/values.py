@@ -268,11 +268,12 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "base", "unit", "wide", "narrow", "grids")
+                 "moves", "base", "unit", "wide", "narrow", "grids")
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
+        self.moves = False  # whether a register is in its address: in a dynamic loop, it may be another one each time
         self.base, self.unit = offset, 0  # the offset without what comes from memory, and the factor of that
         self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
@@ -367,13 +368,14 @@ class View:
 
     # ---- Other views of the same memory
 
-    def _with(self, offset, shape, strides, unknown=False, sources=()):
+    def _with(self, offset, shape, strides, unknown=False, sources=(), moves=False):
         if self.scattered is not None:
             refuse("a tensor at addresses from memory cannot be sliced or reshaped further; "
                    "slice or reshape it before")
         made = View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
                     self.sources + tuple(sources))
         made.other, made.unit = self.other, self.unit
+        made.moves = self.moves or moves
         made.wide, made.narrow = self.wide, self.narrow
         made.base = self.base + offset - self.offset
         return made
@@ -584,11 +586,17 @@ class View:
         """`by` units further: a register, or a number in memory."""
         self.memory.tracer.recorder.far |= self.memory.size // max(unit, 1) > FAR
         if isinstance(by, Register):
-            return self._with(offset + by.value * unit, shape, strides, not by.known)
+            return self._with(offset + by.value * unit, shape, strides, not by.known, moves=True)
         at = int(np.asarray(by.read()).reshape(-1)[0])
-        made = self._with(offset + at * unit, shape, strides, not by.memory.known, (by,))
+        made = self._with(offset + at * unit, shape, strides, not by.is_known_number(), (by,), moves=True)
         made.base, made.unit = self.base + offset - self.offset, unit
         return made
+
+    def is_known_number(self):
+        """Whether what is read here in a dynamic loop follows from the loop's index, if anything changes it at all. From
+        another place in each iteration come any numbers."""
+        memory = self.memory
+        return memory.known and not self.unknown and not (self.moves and memory.tracer.recorder.is_dynamic)
 
     def _scattered(self, by, unit, offset, shape, strides):
         """Each partition at an address of its own, from `by`."""
@@ -856,7 +864,18 @@ class Mask:
         self.parts = parts
 
     def __and__(self, other):
+        if not isinstance(other, Mask):
+            refuse(f"a mask and {type(other).__name__}; masks go together by '&'")
         return Mask(self.parts + other.parts)
+
+    def __bool__(self):
+        refuse("a Python condition of a mask, which has one answer for each element: 'and', 'or', 'not', and comparisons in a chain "
+               "leave parts of it out; say '&' between two masks in brackets, as in (i < 8) & (j < 4)")
+
+    def _cannot(self, *_):
+        refuse("a mask that keeps other elements than the first ones along an axis; say it by several operations")
+
+    __or__ = __ror__ = __xor__ = __invert__ = _cannot
 
     def limits(self, shape):
         """For each axis of the shape how many of its first elements are let through."""
@@ -913,7 +932,7 @@ def _without_ellipsis(index, rank):
 
 
 def _at_slices(view, index):
-    offset, unknown, sources = view.offset, False, []
+    offset, unknown, moves, sources = view.offset, False, False, []
     shape, strides, selected, axis = [], [], [], 0
     on_chip = view.memory.modern and view.memory.space != "hbm"
     for i in index:
@@ -935,6 +954,7 @@ def _at_slices(view, index):
             else:
                 selected.append(len(shape))
         unknown |= dynamic is not None and not dynamic
+        moves |= dynamic is not None
         offset += start * stride
         axis += 1
     # A tile keeps two axes, a tensor in HBM one.
@@ -943,7 +963,7 @@ def _at_slices(view, index):
         if len(shape) < least:
             shape.insert(place, 1)
             strides.insert(place, 0)
-    return view._with(offset, shape, strides, unknown, sources)
+    return view._with(offset, shape, strides, unknown, sources, moves)
 
 
 def _number_of(value):
@@ -951,7 +971,11 @@ def _number_of(value):
     if isinstance(value, Register):
         return value.value, value.known
     if isinstance(value, View):
-        refuse("an index from memory; load it into a register, or use 'ap' with 'scalar_offset'")
+        one = value.size == 1
+        refuse("an index from memory; " + ("load it into a register, or use 'ap' with 'scalar_offset'" if one else
+                                           "gather or scatter rows by 'ap' with 'vector_offset'"))
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        refuse(f"an index of type '{type(value).__name__}'; an index is a whole number, a slice, an index grid, or a register")
     return int(value), None
 
 
@@ -999,7 +1023,7 @@ def _bound(bound):
 
 def _at_grids(view, index):
     """Index grids, as NumPy has them: their axes first, then those of slices."""
-    grids, extents_of, rest, offset, axis = [], [], [], view.offset, 0
+    grids, extents_of, rest, offset, axis, registers = [], [], [], view.offset, 0, []
     for i in index:
         if i is None:
             refuse("None together with index grids")
@@ -1013,11 +1037,14 @@ def _at_grids(view, index):
             grids.append((i, stride))
             extents_of.append(extent)
         elif isinstance(i, (slice, DynamicSlice)):
-            start, count, step, _ = _range(i, extent)
+            start, count, step, dynamic = _range(i, extent)
             rest.append((len(grids), count, stride * step))
             offset += start * stride
+            registers.append(dynamic)
         else:
-            offset += _position(i, extent)[0] * stride
+            start, dynamic = _position(i, extent)
+            offset += start * stride
+            registers.append(dynamic)
         axis += 1
     rank = max(grid.ndim for grid, _ in grids)
     shape, strides = [1] * rank, [0] * rank
@@ -1030,7 +1057,8 @@ def _at_grids(view, index):
     before = [(n, s) for place, n, s in rest if place == 0]
     behind = [(n, s) for place, n, s in rest if place > 0]
     axes = before + list(zip(shape, strides)) + behind
-    made = view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+    made = view._with(offset, [n for n, _ in axes], [s for _, s in axes], False in registers,
+                      moves=any(dynamic is not None for dynamic in registers))
     made.grids = tuple((grid.first, (0,) * len(before) + grid._padded(rank)[1], extent) for grid, extent in zip(
         (grid for grid, _ in grids), extents_of))
     return made

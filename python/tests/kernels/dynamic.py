@@ -541,3 +541,36 @@ def suffixes(x, n):
             nisa.tensor_scalar(dst=at, data=at, op0=nl.add, operand0=16)
         nisa.dma_copy(dst=out[nl.ds(16 * i, 16)], src=total)
     return out
+
+
+@nki.jit
+def rows_by_a_table(x, n):
+    """A row number from another place of a table in each iteration: 0 1 2 3 4 4 4 ..."""
+    out = nl.ndarray((1024, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    count = register_from(n)
+    table = nl.ndarray((1, 16), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.iota(dst=table, pattern=[[1, 16]], offset=0)
+    nisa.tensor_scalar(dst=table, data=table, op0=nl.minimum, operand0=4)
+    row = nisa.register_alloc(0)
+    for i in nl.dynamic_range(count):
+        nisa.register_load(row, table[0:1, nl.ds(i, 1)])
+        tile, result = (nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.sbuf) for _ in range(2))
+        nisa.dma_copy(dst=tile, src=out[nl.ds(row * 64, 64)])
+        nisa.tensor_scalar(dst=result, data=tile, op0=nl.add, operand0=1.0)
+        nisa.dma_copy(dst=out[nl.ds(row * 64, 64)], src=result)
+    return out
+
+
+@nki.jit
+def rows_by_an_offset(x, n):
+    """The same as an offset of a copy."""
+    out = nl.ndarray((1024, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+    count = register_from(n)
+    table = nl.ndarray((1, 16), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.iota(dst=table, pattern=[[1, 16]], offset=0)
+    for i in nl.dynamic_range(count):
+        tile = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap(pattern=[[8, 64], [1, 8]], offset=0, scalar_offset=table[0:1, nl.ds(i, 1)], indirect_dim=0))
+        nisa.dma_copy(dst=out[nl.ds(i * 64, 64)], src=tile)
+    return out

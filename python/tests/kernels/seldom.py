@@ -104,3 +104,33 @@ def typed(x):
     nisa.tensor_copy(dst=result, src=tile, dtype=nl.bfloat16)
     nisa.dma_copy(dst=out, src=result)
     return out
+
+
+@nki.jit
+def of_all_rows(x, gamma):
+    """A tensor of one axis, the same for all rows."""
+    rows, tile = x.shape[0], loaded(x)
+    for_each = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=for_each, src=gamma.ap(pattern=[[0, rows], [1, gamma.shape[0]]], offset=0))
+    nisa.tensor_tensor(dst=tile, data1=tile, data2=for_each, op=nl.multiply)
+    return stored(tile)
+
+
+@nki.jit
+def further_from_zero(x, y):
+    """Of two numbers that which is farther from zero, with its sign, and that which is nearer."""
+    first, second = loaded(x), loaded(y)
+    far, near = tile_like(x), tile_like(x)
+    nisa.tensor_tensor(dst=far, data1=first, data2=second, op=nl.abs_max)
+    nisa.tensor_tensor(dst=near, data1=first, data2=second, op=nl.abs_min)
+    return stored(far), stored(near)
+
+
+@nki.jit
+def not_there(x, values):
+    """The places of numbers, some of which are not there."""
+    tile, wanted = loaded(x), loaded(values)
+    of_32, of_16, signed = (nl.ndarray((x.shape[0], 8), dtype=each, buffer=nl.sbuf) for each in (nl.uint32, nl.uint16, nl.int32))
+    for places in (of_32, of_16, signed):
+        nisa.nc_find_index8(dst=places, data=tile, vals=wanted)
+    return stored(of_32), stored(of_16), stored(signed)

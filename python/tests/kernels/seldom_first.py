@@ -62,3 +62,21 @@ def shuffled(x):
     swapped = nl.ndarray((nl.par_dim(x.shape[0]), x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
     nisa.nc_stream_shuffle(src=tile, dst=swapped, shuffle_mask=[i ^ 1 for i in range(32)])
     return stored(swapped)
+
+
+@nki.jit
+def by_names(x):
+    """Grids by the names of their axes; parameters as this generation calls them."""
+    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+    grid = nl.mgrid[0:128, 0:64]
+    tile = nl.copy(src=nl.load(x[grid.p, grid.x], mask=None), dtype=None)
+    nl.store(out[grid.p, grid.x], nl.where(tile > 0, tile, 0.0, mask=None), mask=(grid.p < 100) & (grid.x < 40))
+    return out
+
+
+@nki.jit
+def of_all_rows(x, gamma):
+    """A tensor of one axis, the same for all rows."""
+    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, nl.multiply(nl.load(x), nl.load(gamma.reshape((1, 64)).broadcast_to((128, 64)))))
+    return out

@@ -230,6 +230,37 @@ def disturbs_more(x):
 
 
 @nki.jit
+def of_the_device(x, which):
+    """What Python or NumPy would do, and the device does not."""
+    tile, row, column, sums = (nl.ndarray(shape, dtype=x.dtype, buffer=nl.sbuf) for shape in (x.shape, (1, 8), (128, 1), (128, 3)))
+    in_psum = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.psum)
+    for each in (tile, row, column, sums):
+        nisa.memset(dst=each, value=0.0)
+    made = {
+        "no operator": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0, operand1=3.0),
+        "reversed nothing": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0, reverse1=True),
+        "float index": lambda: nisa.tensor_copy(dst=tile[:, 1.7], src=tile[:, 2]),
+        "true index": lambda: nisa.tensor_copy(dst=tile[:, True], src=tile[:, 2]),
+        "text": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0="1"),
+        "no comparison": lambda: nisa.affine_select(dst=tile, pattern=[[1, 8]], channel_multiplier=1, on_true_tile=tile,
+                                                    on_false_value=0.0, cmp_op=nl.add),
+        "sums": lambda: nisa.tensor_reduce(dst=sums, data=tile, op=nl.add, axis=1),
+        "engine": lambda: nisa.tensor_copy(dst=tile, src=tile, engine="bogus"),
+        "tensor engine": lambda: nisa.tensor_copy(dst=tile, src=tile, engine=nisa.engine.tensor),
+        "scalar engine": lambda: nisa.nc_transpose(dst=in_psum[0:8, 0:8], data=tile[0:8], engine=nisa.engine.scalar),
+        "gpsimd": lambda: nisa.tensor_copy(dst=tile, src=in_psum, engine=nisa.engine.gpsimd),
+        "shuffle": lambda: nisa.nc_stream_shuffle(dst=tile[0:32], src=tile[0:32], shuffle_mask=[40] * 32),
+        "short shuffle": lambda: nisa.nc_stream_shuffle(dst=tile[0:32], src=tile[0:32], shuffle_mask=[0] * 16),
+        "one row": lambda: nisa.tensor_tensor(dst=tile, data1=tile, data2=row, op=nl.add),
+        "one number": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=row[0:1, 0:1]),
+        "statistics": lambda: nisa.bn_stats(dst=sums, data=nl.ndarray((128, 513), dtype=x.dtype, buffer=nl.sbuf)),
+        "repeated": lambda: nisa.tensor_copy(dst=tile, src=column),
+        "exit": lambda: os._exit(0),
+    }
+    made[which]()
+
+
+@nki.jit
 def left_out(x, which):
     """What the interface may have and the model has not is refused; it does not get lost."""
     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)

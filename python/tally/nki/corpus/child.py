@@ -25,7 +25,7 @@ from ..loops import hooks
 from ..modules import offered
 from ..places import here
 from ..refusal import Refusal, said_by, shown_path
-from ..source import Finder, guarded
+from ..source import EXIT, Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
 from . import drivers, recorder, results, standins, userfile
@@ -56,7 +56,7 @@ def _tell_place(order):
     place = here()
     if place is not None:
         _answer(order, {"place": _told(place, os.path.realpath(order["root"]))})
-    os._exit(1)
+    EXIT(1)
 
 
 def _answer(order, answer):

@@ -106,10 +106,10 @@ def _is_program(path):
 def _has_tests(path):
     with tokenize.open(path) as file:
         tree = ast.parse(file.read(), path)
-    called = any(isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in tree.body)
-    named = any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test")
-                for node in tree.body)
-    return named and not called
+    defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    called = any(isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
+                 and node.value.func.id in defined for node in tree.body)
+    return any(name.lower().startswith("test") for name in defined) and not called
 
 
 def load(path, root):

@@ -203,6 +203,9 @@ class Watcher:
             self.switch.put(None)
 
     def compared(self, how, got, want, absolute, relative, to_largest=False):
+        if np.size(got) == 0:
+            self.why_not = "the test compares no element"
+            return
         self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
 
     def _compare_handed(self, thing):

@@ -67,6 +67,14 @@ def partly_written(x):
 
 
 @nki.jit
+def none_of_it(x):
+    """A test compares no element of its result."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+
+
+@nki.jit
 def without_numbers(x, rows):
     """Stores what nothing has written, if there are few rows."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -9,7 +9,9 @@ import nosuchmodule
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, chosen_by_a_member, chosen_inside, compared_later, for_a_newer_chip, of_either_type,
-                           partly_written, whole, with_a_broken_reference, without_numbers, words)
+                           none_of_it, partly_written, whole, with_a_broken_reference, without_numbers, words)
+
+np.random.seed(0)  # a file that does this at once is one of tests all the same
 
 
 class Platform(enum.Enum):
@@ -81,6 +83,11 @@ def test_whole():
 def test_partly_written():
     x = np.random.rand(64, 32).astype(np.float32)
     np.testing.assert_array_equal(partly_written(x), 2 * x)
+
+
+def test_nothing():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(none_of_it(x)[0:0], 7 * x[0:0])
 
 
 def test_few_rows():
