@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -172,6 +173,20 @@ class CommandTest(unittest.TestCase):
             status, _, err = run(path, "k", "--arg", "x=f32[128,8]", "-o", self.folder / "k.json", "-q")
             self.assertEqual(status, 2)
             self.assertIn(text, err)
+
+    def test_interrupted(self):
+        """Though the kernel catches all that Python raises."""
+        file = self.folder / "swallows.py"
+        file.write_text("import time\ndef k(x):\n    while True:\n        try:\n            time.sleep(0.01)\n"
+                        "        except BaseException:\n            pass\n", encoding="utf-8")
+        command = [sys.executable, "-m", "tally.nki", str(file), "k", "--arg", "x=f32[4,4]", "-o", str(self.folder / "k.json")]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, err), (2, "error: interrupted\n"))
+        self.assertFalse((self.folder / "k.json").exists())
 
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""

@@ -643,6 +643,15 @@ class SeldomTest(KernelTest):
         far, near = np.where(abs(x) > abs(y), x, y), np.where(abs(x) < abs(y), x, y)
         self.one_of("seldom", "further_from_zero", far, near, x=x, y=y)
 
+    def test_added_by_table(self):
+        x, places = support.random(16, 8), np.random.default_rng(7).permutation(16).astype(np.int32)[:, None]
+        want = np.zeros((16, 8), np.float32)
+        want[places[:, 0]] = x
+        self.check(trace("seldom", "added_by_table", x=x, places=places), {"sums": want})
+        places[3] = places[5]
+        with self.assertRaisesRegex(Refusal, "adds 2 numbers to one element of 'sums'"):
+            trace("seldom", "added_by_table", x=x, places=places)
+
     def test_not_there(self):
         x, values = np.tile(np.arange(16, dtype=np.float32), (4, 1)), np.tile(np.float32([3, 99, 0, -1, 15, 16, 7, 8]), (4, 1))
         there = np.tile([3, -1, 0, -1, 15, -1, 7, 8], (4, 1))

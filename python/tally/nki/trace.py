@@ -1,6 +1,8 @@
 """From a file and arguments to a kernel of tally, with inputs and expected results."""
 
 import os
+import sys
+import traceback
 import types
 from typing import NamedTuple
 
@@ -238,7 +240,11 @@ def call(function, given, recorder, root):
         raise
     except RecursionError as error:
         _raise_first(recorder, recorder.refusal)
-        raise Refusal(f"'{function.__name__}' recurses without end", last_place(error, root)) from None
+        place, name = last_place(error, root), function.__name__
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if place is not None and (frame.f_code.co_filename, frame.f_lineno) == place[:2]:
+                name = frame.f_code.co_name
+        raise Refusal(f"'{name}' recurses without end; Python's limit is {sys.getrecursionlimit()} calls", place) from None
     except SystemExit as error:
         _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",

@@ -231,6 +231,8 @@ class Tracer:
         given = call.given if limits is None else [limited(view, call.first.shape, limits) for view in call.given]
         for view in [*given, *targets]:
             view.check_grids()
+        for target in targets:
+            _check_apart(row, target, reads)
         self._regroup(reads, targets)
         values = [None] * len(targets) if skipped else self._values(row, call, results, reads)
         engine, queue = self._engine(row, call, reads, targets[0])
@@ -283,7 +285,8 @@ class Tracer:
                 return [expression.value(arrays) for _, expression in results]
         except (ValueError, TypeError) as problem:
             shapes = ", ".join(str(list(view.shape)) for view in reads)
-            refuse(f"'{row.name}' of tiles of shapes {shapes}: {problem}")
+            refuse(f"'{row.name}' of tiles of shapes {shapes}, which do not go together" if isinstance(problem, ValueError) else
+                   f"'{row.name}' of tiles of shapes {shapes}: {problem}")
 
     def _write(self, row, call, operation, targets, values, modern):
         for number, (target, value) in enumerate(zip(targets, values)):
@@ -673,6 +676,17 @@ def _check_lanes(row, engine, reads, targets):
     if in_psum and row.name not in DMA and (engine or row.engine) == "gpsimd":
         refuse(f"'{row.name}' of '{in_psum[0].name}', which is in psum, and gpsimd does not reach it: copy it to sbuf by "
                "'nisa.tensor_copy' on another engine")
+
+
+def _check_apart(row, target, reads):
+    """Numbers that are added to memory at addresses from memory have places of their own."""
+    if target.scattered is None or not any(view.scattered is not None and view.memory is target.memory for view in reads):
+        return
+    kept = target.scattered if target.outside is None else target.scattered[~target.outside]
+    places, counts = np.unique(kept, return_counts=True)
+    if counts.size and counts.max() > 1:
+        refuse(f"'{row.name}' adds {counts.max()} numbers to one element of '{target.name}', number {places[counts.argmax()]}: what a "
+               "device makes of indices that repeat is not modelled; add up what belongs together before")
 
 
 def _covers(target):

@@ -134,3 +134,16 @@ def not_there(x, values):
     for places in (of_32, of_16, signed):
         nisa.nc_find_index8(dst=places, data=tile, vals=wanted)
     return stored(of_32), stored(of_16), stored(signed)
+
+
+@nki.jit
+def added_by_table(x, places):
+    """Rows that are added at places from memory."""
+    sums = nl.ndarray((16, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+    zeros, numbers = tile_like(x), nl.ndarray((16, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=zeros, value=0.0)
+    nisa.dma_copy(dst=sums, src=zeros)
+    nisa.dma_copy(dst=numbers, src=places)
+    nisa.dma_copy(dst=sums.ap(pattern=[[8, 16], [1, 8]], offset=0, vector_offset=numbers, indirect_dim=0), src=loaded(x),
+                  dst_rmw_op=nl.add)
+    return sums

@@ -135,7 +135,8 @@ class Walk:
         self.checkout = found.walk(self.root)
         kernels = [kernel for kernel in self.checkout.kernels if self.options.only in kernel.id]
         if not kernels:
-            raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'")
+            left_out = f"; {self.checkout.in_tests} are in files of tests, and left out" if self.checkout.in_tests else ""
+            raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'{left_out}")
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
