@@ -125,11 +125,11 @@ def fold(rows, combine):
 
 
 def larger(a, b):
-    return np.where(a < b, b, a)
+    return np.where((a < b) | np.isnan(b), b, a)
 
 
 def smaller(a, b):
-    return np.where(b < a, b, a)
+    return np.where((b < a) | np.isnan(b), b, a)
 
 
 def modulo(a, b):
