@@ -331,7 +331,7 @@ struct Tried {
 class Trials {
 public:
   Trials(const Kernel &kernel, const Machine &machine, const Request &request)
-      : kernel(kernel), machine(machine), overflow(request.overflow),
+      : kernel(kernel), machine(machine), request(request),
         stopwatch(kernel, machine, request.assumedTrips, request.effort),
         left(request.improve ? static_cast<size_t>(request.effort * mostLowered) : 0) {}
 
@@ -353,6 +353,9 @@ public:
 
   Tried tryOut(const Decisions &candidate) {
     ++tried;
+    if (request.progress) {
+      request.progress(tried);
+    }
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
@@ -391,7 +394,7 @@ private:
   /// Bodies whose counters would overflow, and nothing can be done about it.
   uint64_t numOverflows(const SyncPlan &plan) const {
     Diagnostics found;
-    switch (overflow) {
+    switch (request.overflow) {
     case Overflow::Reset:
       findResets(kernel, plan, machine, found);
       break;
@@ -406,7 +409,7 @@ private:
 
   const Kernel &kernel;
   const Machine &machine;
-  const Overflow overflow;
+  const Request &request;
   Stopwatch stopwatch;
   std::optional<Score> exact;
   uint64_t tried = 0;

@@ -37,11 +37,11 @@ constexpr uint64_t leastGain = 2000;
 
 class TimedUnroller {
 public:
-  TimedUnroller(const Kernel &kernel, const Machine &machine, Stopwatch &stopwatch, double growth,
-                Code &code, Tick time, Search &search)
-      : kernel(kernel), machine(machine), stopwatch(stopwatch), search(search), code(code),
-        prices(kernel, machine), time(time), size(sizeNow()),
-        most(static_cast<int64_t>(growth * static_cast<double>(size))) {}
+  TimedUnroller(const Kernel &kernel, const Request &request, const Machine &machine,
+                Stopwatch &stopwatch, Code &code, Tick time, Search &search)
+      : progress(request.progress), kernel(kernel), machine(machine), stopwatch(stopwatch),
+        search(search), code(code), prices(kernel, machine), time(time), size(sizeNow()),
+        most(static_cast<int64_t>(request.codeGrowth * static_cast<double>(size))) {}
 
   void run() {
     grow();
@@ -153,6 +153,9 @@ private:
     step.added = sizeNow() - size;
     std::optional<Tick> found = size + step.added <= most ? stopwatch.timeOf(code) : std::nullopt;
     search.numTried += found ? 1 : 0;
+    if (found && progress) {
+      progress(search.numTried);
+    }
     step.time = found.value_or(0);
     for (size_t i = 0; i < before.size(); ++i) {
       beginOf(step.places[i]).amount = before[i];
@@ -253,6 +256,7 @@ private:
     return begin.amount != atOnce && loop.unroll == 1 && loop.trip.kind != Trip::Kind::Guard;
   }
 
+  const std::function<void(uint64_t)> &progress;
   const Kernel &kernel;
   const Machine &machine;
   Stopwatch &stopwatch;
@@ -272,7 +276,7 @@ bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &m
   Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort);
   std::optional<Tick> time = stopwatch.timeOf(code);
   if (time) {
-    TimedUnroller(kernel, machine, stopwatch, request.codeGrowth, code, *time, search).run();
+    TimedUnroller(kernel, request, machine, stopwatch, code, *time, search).run();
   }
   return time.has_value();
 }

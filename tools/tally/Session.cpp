@@ -10,6 +10,7 @@
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Model/UsualTrips.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
@@ -147,6 +148,9 @@ Request CommonOptions::request() const {
   options.effort = effort;
   options.overflow = fromWord<Overflow>(overflow).value_or(Overflow::Reset);
   options.threads = std::max(1u, std::thread::hardware_concurrency());
+  options.progress = [](uint64_t tried) {
+    nowDoing(fmt::format("planning, {} tried", counted(tried, "code")));
+  };
   return options;
 }
 

@@ -40,6 +40,19 @@ TEST(SearchTimeTest, endsWithTheCode) {
   }
 }
 
+/// As the search goes on, up to the number that it gives in the end.
+TEST(SearchTimeTest, tellsHowManyWereTried) {
+  const Machine machine = *loadMachine("trn2").machine;
+  Kernel kernel = onMachine(findKernel("matmul")->write(KernelSize::Small).kernel, machine);
+  Request request{.codeGrowth = 4};
+  std::vector<uint64_t> told;
+  request.progress = [&](uint64_t tried) { told.push_back(tried); };
+  Compiled result = compiled(kernel, request, machine);
+  ASSERT_FALSE(told.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_EQ(told.back(), result.search.numTried);
+}
+
 /// Once, twice, and as often as the bound allows; where the trips are those that were assumed, the
 /// code is the best.
 TEST(SearchTimeTest, regretsOtherTrips) {

@@ -10,6 +10,8 @@
 #include "tally/Model/UsualTrips.h"
 #include "tally/Sync/Plan.h"
 
+#include <functional>
+
 namespace tally {
 
 /// What is to be done where trip bounds do not show that counters stay below the machine's limit.
@@ -36,7 +38,8 @@ struct Request {
   double effort = 1;         ///< Auto: how much of the search is made, relative to the usual
   uint64_t assumedTrips = usualTrips; ///< Auto: of loops that the kernel leaves open, within bounds
   Overflow overflow = Overflow::Reset;
-  uint32_t threads = 1; ///< that may work at once, the caller's own included
+  uint32_t threads = 1;                        ///< that may work at once, the caller's own included
+  std::function<void(uint64_t)> progress = {}; ///< Auto: told how many codes have been tried
 
   /// The same for code that certificates cover: the theorem holds for all trips and knows none, and
   /// no semaphore that counts a whole queue.
