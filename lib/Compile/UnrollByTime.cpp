@@ -7,8 +7,8 @@
 // Steps:  1. grow    while some step saves time
 //         2. prune   loops back to fewer bodies, as long as no time is lost
 //
-// Cost: a simulated run for each loop and number of bodies at first, and at the end; for each step
-// between, a run for each that promised more than it.
+// Cost: a simulated run for each loop and number of bodies, in each step; when half of what may be
+// simulated is spent, only for those that promise more than the best one is worth.
 //===----------------------------------------------------------------------===//
 
 #include "Unroll.h"
