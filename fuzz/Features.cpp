@@ -209,6 +209,10 @@ bool sharesBody(const Sight &s) {
              [](const Group &group) { return group.body.valid() && group.numSignals > 1; });
 }
 
+bool joinsBranches(const Sight &s) {
+  return any(s.plan.groups, [](const Group &group) { return group.isJoin(); });
+}
+
 bool givesCopiesUp(const Sight &s) {
   return any(s.kernel.deps.ids(), [&](DepId dep) {
     return !s.plan.waits[dep].exact && s.plan.decisions.rememberedFor(dep) < mostRemembered;
@@ -376,6 +380,7 @@ constexpr Feature featureTable[] = {
     {&waits, "covered by a barrier", anyWait<WaitClass::CoveredByBarrier>},
     {&program, "a semaphore for a queue", sharesQueue},
     {&program, "a semaphore shared in a body", sharesBody},
+    {&program, "a semaphore of both branches", joinsBranches},
     {&program, "counters reset", [](const Sight &s) { return !s.plan.decisions.resets.empty(); }},
     {&program, "copies given up", givesCopiesUp},
     {&program, "loops counted at once", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.amount == atOnce; }>},
@@ -425,6 +430,7 @@ constexpr Impossible impossible[] = {
     {"strategy: barrier", "code: counters reset", noCounts},
     {"strategy: barrier", "code: copies given up", noCounts},
     {"strategy: barrier", "code: loops counted at once", onlyAuto},
+    {"strategy: barrier", "code: a semaphore of both branches", onlyAuto},
     {"strategy: barrier", "code: a loop's own counter", onlyAuto},
     {"strategy: barrier", "code: loops unrolled by growth", onlyAuto},
     {"strategy: unrolled", "loops: bounded trips", onlyConstant},
@@ -443,6 +449,7 @@ constexpr Impossible impossible[] = {
     {"strategy: unrolled", "code: counters reset", noCounts},
     {"strategy: unrolled", "code: copies given up", noCounts},
     {"strategy: unrolled", "code: loops counted at once", onlyAuto},
+    {"strategy: unrolled", "code: a semaphore of both branches", onlyAuto},
     {"strategy: unrolled", "code: a loop's own counter", onlyAuto},
     {"strategy: unrolled", "code: loops unrolled by growth", onlyAuto},
     {"strategy: barrier", "waits: in the shared body", noCounts},
@@ -463,12 +470,15 @@ constexpr Impossible impossible[] = {
     {"strategy: per-loop", "waits: constant", "it counts"},
     {"strategy: per-engine", "waits: constant", "it counts"},
     {"strategy: per-instruction", "code: loops counted at once", onlyAuto},
+    {"strategy: per-instruction", "code: a semaphore of both branches", onlyAuto},
     {"strategy: per-instruction", "code: a loop's own counter", onlyAuto},
     {"strategy: per-instruction", "code: loops unrolled by growth", onlyAuto},
     {"strategy: per-loop", "code: loops counted at once", onlyAuto},
+    {"strategy: per-loop", "code: a semaphore of both branches", onlyAuto},
     {"strategy: per-loop", "code: a loop's own counter", onlyAuto},
     {"strategy: per-loop", "code: loops unrolled by growth", onlyAuto},
     {"strategy: per-engine", "code: loops counted at once", onlyAuto},
+    {"strategy: per-engine", "code: a semaphore of both branches", onlyAuto},
     {"strategy: per-engine", "code: a loop's own counter", onlyAuto},
     {"strategy: per-engine", "code: loops unrolled by growth", onlyAuto},
     {"options: implied dependences kept", "dependences: written", onlyFound},
@@ -508,6 +518,7 @@ constexpr Impossible impossible[] = {
     {"waits: constant", "code: counters reset", noCounts},
     {"waits: constant", "code: copies given up", noCounts},
     {"waits: constant", "code: loops counted at once", onlyAuto},
+    {"waits: constant", "code: a semaphore of both branches", onlyAuto},
     {"waits: constant", "code: a loop's own counter", onlyAuto},
     {"waits: constant", "code: loops unrolled by growth", onlyAuto},
 };

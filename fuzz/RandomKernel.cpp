@@ -33,6 +33,7 @@ enum Stream : uint64_t {
   TileStream = 0x85ebca77c2b2ae63,
   TableStream = 0xa24baed4963ee407,
   OverStream = 0x9fb21c651e98df25,
+  TwinStream = 0xd6e8feb86659fd93,
 };
 
 /// A dependence before it is handed to a builder.
@@ -57,7 +58,8 @@ uint32_t drawTripCount(Random &random, Range range) {
 class TreeGrower {
 public:
   TreeGrower(KernelBuilder &builder, uint64_t seed, const RandomKernelOptions &options)
-      : builder(builder), seed(seed), options(options), random(seed ^ TreeStream) {}
+      : builder(builder), seed(seed), options(options), random(seed ^ TreeStream),
+        randomTwins(seed ^ TwinStream ^ TreeStream) {}
 
   void grow() {
     addQueues();
@@ -121,7 +123,9 @@ private:
     uint32_t count = random.in(options.blockSize);
     for (uint32_t i = 0; i < count; ++i) {
       QueueId queue = queues[random.below(queues.size())];
+      queue = twinQueue.valid() && randomTwins.percent(options.twinPercent / 2) ? twinQueue : queue;
       InstrId instr = builder.instr(fmt::format("i{}", numInstrs++), queue);
+      lastQueue = queue;
       if (tiles) {
         tiles->draw(instr);
       }
@@ -214,7 +218,9 @@ private:
     addBody(depth + 1);
     if (random.percent(70)) {
       builder.beginElse();
+      QueueId around = std::exchange(twinQueue, lastQueue);
       addBody(depth + 1);
+      twinQueue = around;
     }
     builder.endIf();
   }
@@ -240,9 +246,12 @@ private:
   uint64_t seed;
   const RandomKernelOptions &options;
   Random random;
+  Random randomTwins; ///< so that these change nothing else that is drawn
   std::unique_ptr<TileDrawer> tiles;
   std::vector<QueueId> queues;
   std::vector<LoopId> current{rootLoop}; ///< loops around, outermost first
+  QueueId lastQueue;                     ///< of the instruction that was drawn last
+  QueueId twinQueue;                     ///< in an else-branch: of one in the other branch
   uint32_t wanted = 0;
   uint32_t numInstrs = 0;
   uint32_t numLoops = 0;
@@ -256,7 +265,8 @@ class DependenceDrawer {
 public:
   DependenceDrawer(const Kernel &kernel, uint64_t seed, const RandomKernelOptions &options)
       : kernel(kernel), options(options), random(seed ^ DependenceStream),
-        randomTables(seed ^ TableStream), randomOver(seed ^ OverStream) {}
+        randomTables(seed ^ TableStream), randomOver(seed ^ OverStream),
+        randomTwins(seed ^ TwinStream) {}
 
   std::vector<Draft> draw() {
     uint32_t count = random.in(options.dependences);
@@ -416,6 +426,29 @@ private:
       zeroEdges.emplace_back(pair.producer, pair.consumer);
     }
     drafts.push_back(std::move(draft));
+    drawTwin(drafts.back());
+  }
+
+  /// Whoever waits for an instruction in a branch may wait for one in the other branch just so, as
+  /// where both write one buffer.
+  void drawTwin(Draft twin) {
+    LoopId home = kernel.instrs[twin.producer].home;
+    LoopId other = kernel.loops[home].otherBranch;
+    LoopId consumer = kernel.instrs[twin.consumer].home;
+    bool isIn =
+        !other.valid() || kernel.encloses(home, consumer) || kernel.encloses(other, consumer);
+    if (isIn || twin.form != DistanceForm::Vector || !randomTwins.percent(options.twinPercent)) {
+      return;
+    }
+    for (InstrId instr : kernel.instrs.ids()) {
+      bool isTwin = kernel.instrs[instr].home == other &&
+                    kernel.instrs[instr].queue == kernel.instrs[twin.producer].queue;
+      if (isTwin) {
+        twin.producer = instr;
+        drafts.push_back(std::move(twin));
+        return;
+      }
+    }
   }
 
   void drawDistance(Shape shape, const Pair &pair, Draft &draft) {
@@ -609,6 +642,7 @@ private:
   Random random;
   Random randomTables; ///< so that tables change nothing else that is drawn
   Random randomOver;   ///< nor those over a loop other tables
+  Random randomTwins;  ///< nor these anything else
   std::vector<Pair> pairs;
   std::vector<std::pair<InstrId, InstrId>> zeroEdges; ///< distances 0 inside a block
   std::vector<Draft> drafts;

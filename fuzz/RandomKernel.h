@@ -42,6 +42,7 @@ struct RandomKernelOptions {
   Range engines{1, 4};
   Range extraQueues{0, 2};
   Range weight{1, 3};            ///< of one retirement, for each queue
+  uint32_t twinPercent = 85;     ///< dependences on one branch, of which the other has one, too
   bool tables = true;            ///< some distances within and between loops go by a table
   uint32_t splitPercent = 0;     ///< queues whose retirements arrive one by one: plans refuse them
   uint32_t maxDepth = 4;         ///< loops and branches around an instruction

@@ -6,6 +6,7 @@
 
 #include "tally/Model/Place.h"
 #include "tally/Model/RunNumbers.h"
+#include "tally/Sync/Joins.h"
 #include "tally/Written/Text.h"
 
 #include <algorithm>
@@ -112,6 +113,12 @@ PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy) {
   uint64_t choices = code.agreeing() ? 3 : 2;
   for ([[maybe_unused]] const Instr &instr : code.kernel.instrs) {
     options.sharing.push(static_cast<Sharing>(random.below(choices)));
+  }
+  IdVector<InstrId, InstrId> joins = findJoins(code.kernel);
+  for (InstrId instr : joins.ids()) {
+    if (joins[instr].valid() && instr < joins[instr] && random.percent(75)) {
+      options.sharing[instr] = options.sharing[joins[instr]] = Sharing::Join;
+    }
   }
   return options;
 }

@@ -120,7 +120,7 @@ public:
     LoopId outer = kernel.loops[body].parent;
     uint64_t before = outer == around ? 1 : runOf(outer, around);
     bool isRunning = before != 0 && trips[body] != 0;
-    return isRunning ? (before - 1) * kernel.loops[body].trip.constant + trips[body] : 0;
+    return isRunning ? (before - 1) * *kernel.loops[body].knownTrips() + trips[body] : 0;
   }
 
   /// Whether something was read that no engine has: the trip of a loop that is not
@@ -251,7 +251,24 @@ private:
     }
     uint64_t low = valuesOf[dep][need.runs];
     uint64_t high = valuesOf[dep][mostRuns(need, allowanceOf(kernel, plan, dep))];
-    checkThreshold(dep, run, low, std::max(high, mostOfJoint(dep, run)));
+    checkThreshold(dep, run, low, std::max({high, mostOfJoint(dep, run), mostOfTwin(dep, run)}));
+  }
+
+  /// What the dependence on the other branch asks for that has the same wait; otherwise 0.
+  uint64_t mostOfTwin(DepId dep, uint64_t run) const {
+    const Wait &wait = plan.waits[dep];
+    uint64_t most = 0;
+    if (plan.groups[wait.group].isJoin()) {
+      for (DepId other : depsOf[kernel.deps[dep].consumer]) {
+        bool isTwin =
+            plan.waits[other].group == wait.group && plan.waits[other].threshold == wait.threshold;
+        const Need &need = definition.needs(other)[run];
+        most = isTwin ? std::max(most,
+                                 valuesOf[other][mostRuns(need, allowanceOf(kernel, plan, other))])
+                      : most;
+      }
+    }
+    return most;
   }
 
   /// A distance that is not a number of runs waits as one only together with others of the same

@@ -3,7 +3,8 @@
 // The choice is made for *sets*: the instructions of one queue in one body that are waited for.
 // (The others of the body signal nothing.) A set has one semaphore for each member, one for all,
 // or is part of one for its whole queue. Those that the kernel pins to one semaphore are a set of
-// their own, about which nothing is left to choose.
+// their own, about which nothing is left to choose. Two in both branches of an `if` that may be
+// joined (Joins.h) are one, too: they have one semaphore, or share with others of their branches.
 //
 // Three parts, each with its own state: the sets and how they share (Sets), the semaphores that
 // there are for them (Budget), and what code costs that is really made (Trials).
@@ -18,7 +19,8 @@
 //                      is written gets better: its run shorter, or where that is not known or
 //                      equal, its control cheaper; then let whole queues share where that does
 // Small kernels also go through all of it without stepped thresholds, without relying on constant
-// trips, and without following tables; what is best after step 3 is improved first.
+// trips, and without following tables. Last, all instructions share as under 'per-loop', where two
+// thresholds may be one number. What is best after step 3 is improved first.
 //
 // Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
 // a number of instructions lowered.
@@ -34,6 +36,7 @@
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
 #include "tally/Support/Counted.h"
+#include "tally/Sync/Joins.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
@@ -59,23 +62,31 @@ struct Set {
   QueueId queue;
   std::vector<InstrId> members;
   bool decided = false; ///< by the kernel, which pins them or says so of a region
+  bool isJoin = false;  ///< two members, one in each branch of an `if` of the body
   Sharing asDecided = Sharing::Body;
   Sharing sharing = Sharing::Body;
   double own = 0;    ///< estimated cost of the waits for it: a semaphore for each,
   double shared = 0; ///< one for all
 
+  /// Of two that are not joined: at most.
   uint32_t numSemaphores() const {
-    return sharing == Sharing::None ? static_cast<uint32_t>(members.size()) : 1;
+    bool areApart = sharing == Sharing::None || (isJoin && sharing == Sharing::Body);
+    return areApart ? static_cast<uint32_t>(members.size()) : 1;
   }
 
-  /// Whether it can have one semaphore for all, or one for each.
+  /// Whether it can have one semaphore for all, or several.
   bool hasChoice() const { return !decided && members.size() > 1; }
+
+  /// As few semaphores as there can be without counting whole queues, or as many.
+  Sharing whole() const { return isJoin ? Sharing::Join : Sharing::Body; }
+
+  Sharing apart() const { return isJoin ? Sharing::Body : Sharing::None; }
 };
 
 /// The sets of a kernel, and how each shares.
 class Sets {
 public:
-  explicit Sets(const Kernel &kernel) : kernel(kernel) { find(); }
+  Sets(const Kernel &kernel, bool mayJoin) : kernel(kernel) { find(mayJoin); }
 
   std::vector<Set>::iterator begin() { return sets.begin(); }
 
@@ -86,8 +97,10 @@ public:
   /// By instruction; nobody waits for those that are in none.
   const IdVector<InstrId, uint32_t> &ofInstrs() const { return setOf; }
 
-  IdVector<InstrId, Sharing> sharing() const {
-    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::None);
+  /// Those that are in none raise nothing, or the semaphores of their bodies, if there are any.
+  IdVector<InstrId, Sharing> sharing(bool onlyThese) const {
+    IdVector<InstrId, Sharing> result(kernel.instrs.size(),
+                                      onlyThese ? Sharing::None : Sharing::Body);
     for (const Set &set : sets) {
       for (InstrId member : set.members) {
         result[member] = set.sharing;
@@ -125,7 +138,8 @@ public:
 private:
   static constexpr uint32_t noSet = UINT32_MAX;
 
-  void find() {
+  void find(bool mayJoin) {
+    const auto joins = mayJoin ? findJoins(kernel) : IdVector<InstrId, InstrId>();
     std::vector<bool> waitedFor(kernel.instrs.size(), false);
     for (const Dep &dep : kernel.deps) {
       waitedFor[dep.producer.value] = true;
@@ -140,6 +154,10 @@ private:
         continue;
       }
       const Instr &instr = kernel.instrs[id];
+      if (!joins.empty() && joins[id].valid()) {
+        addJoined(id, joins[id]);
+        continue;
+      }
       auto pin = pins.find(id);
       uint32_t &set = pin != pins.end()
                           ? setOfPin.try_emplace(pin->second, noSet).first->second
@@ -153,6 +171,16 @@ private:
       }
       sets[set].members.push_back(id);
       setOf[id] = set;
+    }
+  }
+
+  /// The set is made with the first of the two.
+  void addJoined(InstrId id, InstrId twin) {
+    if (id < twin) {
+      setOf[id] = setOf[twin] = static_cast<uint32_t>(sets.size());
+      LoopId body = kernel.loops[kernel.instrs[id].home].parent;
+      sets.push_back({body, kernel.instrs[id].queue, {id, twin}});
+      sets.back().isJoin = true;
     }
   }
 
@@ -431,8 +459,9 @@ public:
           const Machine &machine, Diagnostics &diagnostics, Search &search)
       : kernel(kernel), machine(machine), diagnostics(diagnostics), search(search),
         mayKnowTrips(request.constantTrips), hasPrices(saysTimes(machine)),
-        numThreads(request.threads), decided(decisionsFor(request, needs, machine)), sets(kernel),
-        budget(kernel, machine, request, needs.spare), trials(kernel, machine, request) {
+        numThreads(request.threads), decided(decisionsFor(request, needs, machine)),
+        sets(kernel, request.joins), budget(kernel, machine, request, needs.spare),
+        trials(kernel, machine, request) {
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
     decided.lower.countAtOnce = true;
@@ -470,8 +499,9 @@ private:
     bool steps = true;
     bool constant = true;
     bool tables = true;
+    bool signals = true; ///< of instructions that nobody waits for
 
-    bool hasAll() const { return steps && constant && tables; }
+    bool hasAll() const { return steps && constant && tables && signals; }
   };
 
   /// A way to make the code.
@@ -521,7 +551,8 @@ private:
                             {false, true, true},
                             {false, false, true},
                             {true, true, false},
-                            {false, true, false}}) {
+                            {false, true, false},
+                            {true, true, true, false}}) {
       bool isOther =
           (savings.tables || !kernel.tables.empty()) && (mayKnowTrips || !savings.constant);
       if (isOther && candidates.front().score) {
@@ -537,7 +568,11 @@ private:
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1 || set.own < set.shared;
-      set.sharing = set.decided ? set.asDecided : alone ? Sharing::None : Sharing::Body;
+      set.sharing = set.decided        ? set.asDecided
+                    : !savings.signals ? Sharing::Body
+                    : set.isJoin       ? Sharing::Join
+                    : alone            ? Sharing::None
+                                       : Sharing::Body;
     }
     candidate.forced = budget.respect(sets);
     candidate.sharing = sets.sharingOfSets();
@@ -560,6 +595,7 @@ private:
     decided.lower.stepThresholds = savings.steps;
     decided.plan.constantTrips = savings.constant && mayKnowTrips;
     decided.plan.followTables = savings.tables;
+    onlySets = savings.signals;
   }
 
   /// `first` is what would be best if exact waits came before all.
@@ -585,7 +621,7 @@ private:
 
   Decisions withSharing() const {
     Decisions result = decided;
-    result.plan.sharing = sets.sharing();
+    result.plan.sharing = sets.sharing(onlySets);
     return result;
   }
 
@@ -608,7 +644,7 @@ private:
 
   PlanDecisions allWith(Sharing sharing) {
     for (Set &set : sets) {
-      set.sharing = sharing;
+      set.sharing = set.isJoin ? Sharing::Join : sharing;
     }
     return withSharing().plan;
   }
@@ -643,11 +679,12 @@ private:
       if (!trials.affordable()) {
         return false;
       }
-      set.sharing = other(set.sharing);
+      const Sharing before = set.sharing;
+      set.sharing = before == set.whole() ? set.apart() : set.whole();
       if (isTaken(candidate, textOf(set))) {
         changed = true;
       } else {
-        set.sharing = other(set.sharing);
+        set.sharing = before;
       }
     }
     return changed;
@@ -689,9 +726,11 @@ private:
     for (InstrId member : set.members) {
       names.push_back(fmt::format("'{}'", kernel.nameOf(member)));
     }
-    return fmt::format("{} for {}",
-                       set.sharing == Sharing::None ? "a semaphore each" : "one semaphore",
-                       listed(names));
+    std::string_view what = set.sharing == Sharing::None   ? "a semaphore each"
+                            : set.sharing == Sharing::Join ? "one semaphore of both branches"
+                            : set.isJoin                   ? "semaphores of their branches"
+                                                           : "one semaphore";
+    return fmt::format("{} for {}", what, listed(names));
   }
 
   static std::string textOf(const Savings &savings) {
@@ -704,6 +743,9 @@ private:
     }
     if (!savings.tables) {
       without.push_back("tables of distances");
+    }
+    if (!savings.signals) {
+      without.push_back("leaving out signals");
     }
     return without.empty() ? "all that saves control"
                            : fmt::format("without {}", fmt::join(without, " and "));
@@ -722,10 +764,6 @@ private:
     search.attempts.insert(search.attempts.end(), best.attempts.begin(), best.attempts.end());
   }
 
-  static Sharing other(Sharing sharing) {
-    return sharing == Sharing::Body ? Sharing::None : Sharing::Body;
-  }
-
   const Kernel &kernel;
   const Machine &machine;
   Diagnostics &diagnostics;
@@ -733,7 +771,8 @@ private:
   const bool mayKnowTrips; ///< constant trips may be relied on
   const bool hasPrices;    ///< the machine says what control costs
   const uint32_t numThreads;
-  Decisions decided; ///< but for who shares
+  Decisions decided;    ///< but for who shares
+  bool onlySets = true; ///< raise semaphores
   Sets sets;
   Budget budget;
   Trials trials;

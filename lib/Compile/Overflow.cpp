@@ -125,13 +125,14 @@ private:
     for (InstrId instr : kernel.instrs.ids()) {
       GroupId group = plan.groupOf[instr];
       if (group.valid()) {
-        raised[group] += kernel.queues[kernel.instrs[instr].queue].weight;
+        raised[group] = uint64_t(plan.groups[group].numSignals) *
+                        kernel.queues[kernel.instrs[instr].queue].weight;
       }
     }
     for (InstrId instr : kernel.instrs.ids()) {
       GroupId group = plan.groupOf[instr];
       if (group.valid()) {
-        uint64_t &most = perEntry[kernel.instrs[instr].home];
+        uint64_t &most = perEntry[plan.countedIn(kernel, instr)];
         most = std::max(most, raised[group]);
       }
     }
@@ -141,7 +142,7 @@ private:
       }
     }
     for (DepId dep : plan.waits.ids()) {
-      LoopId home = kernel.instrs[kernel.deps[dep].producer].home;
+      LoopId home = plan.countedIn(kernel, kernel.deps[dep].producer);
       ahead[home] = std::max<uint64_t>(ahead[home], plan.waits[dep].times);
       for (const NestLevel &level : plan.levelsOf(plan.waits[dep])) {
         ahead[home] = std::max<uint64_t>(ahead[home], level.times);

@@ -25,14 +25,16 @@ using namespace lowering;
 
 namespace {
 
-/// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
+/// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name. Of a
+/// join, the `if` is the body.
 std::string nameOf(const Kernel &kernel, const Group &group) {
   if (group.sole.valid()) {
     return std::string(kernel.nameOf(group.sole));
   }
   std::string_view queue = kernel.nameOf(group.queue);
-  bool ofQueue = !group.body.valid() || group.body == rootLoop;
-  return ofQueue ? std::string(queue) : fmt::format("{}.{}", kernel.nameOf(group.body), queue);
+  LoopId body = group.isJoin() ? kernel.instrs[group.inThen].home : group.body;
+  bool ofQueue = !body.valid() || body == rootLoop;
+  return ofQueue ? std::string(queue) : fmt::format("{}.{}", kernel.nameOf(body), queue);
 }
 
 /// Two may be equal until tellApart().

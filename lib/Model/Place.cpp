@@ -19,8 +19,12 @@ static Order orderOf(const Kernel &kernel, LoopId shared, const Dep &dep) {
 }
 
 DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
+  return placeOf(kernel, dep, kernel.instrs[dep.producer].home);
+}
+
+DepPlace placeOf(const Kernel &kernel, const Dep &dep, LoopId producerHome) {
   DepPlace place;
-  place.producerHome = kernel.instrs[dep.producer].home;
+  place.producerHome = producerHome;
   place.consumerHome = kernel.instrs[dep.consumer].home;
   place.shared = kernel.commonLoop(place.producerHome, place.consumerHome);
   place.order = orderOf(kernel, place.shared, dep);

@@ -70,7 +70,7 @@ public:
 
   /// Whether there is a ring, shifted at entry, that serves so far back.
   bool serves(LoopId loop, InstrId producer, uint32_t depth) const {
-    for (RingId r = ofTotal[kernel.instrs[producer].home]; r.valid(); r = nextRing[r]) {
+    for (RingId r = ofTotal[plan.countedIn(kernel, producer)]; r.valid(); r = nextRing[r]) {
       const Ring &ring = plan.rings[r];
       if (ring.loop == loop && !ring.before.valid() && ring.depth >= depth) {
         return true;
@@ -82,7 +82,7 @@ public:
   /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
   /// rings (one or two per carrying loop around it), so they are chained and searched.
   RingId over(LoopId loop, InstrId producer, uint32_t depth, StmtId before = {}) {
-    LoopId home = kernel.instrs[producer].home;
+    LoopId home = plan.countedIn(kernel, producer);
     bool places = plan.sharesQueue(producer);
     RingId &head = places ? ofPlace[producer] : ofTotal[home];
     for (RingId r = head; r.valid(); r = nextRing[r]) {
@@ -338,7 +338,7 @@ private:
       return plan.exprs.snapshot(wait.ring, slot);
     }
     return plan.sharesQueue(producer) ? plan.exprs.ordinal(producer)
-                                      : total(kernel.instrs[producer].home);
+                                      : total(plan.countedIn(kernel, producer));
   }
 
   /// w*(N*x - (N-K)) with x = times*(counter - minus) - less. Folded, the subtractions are one.
@@ -547,8 +547,9 @@ private:
 
   void planWait(DepId id) {
     const Dep &dep = kernel.deps[id];
-    DepPlace place = placeOf(kernel, dep);
-    Form form = formOf(kernel, plan, id, place, joint.empty() ? 0 : joint[id]);
+    bool isJoined = plan.groups[plan.groupOf[dep.producer]].isJoin();
+    DepPlace place = placeOf(kernel, dep, plan.countedIn(kernel, dep.producer));
+    Form form = formOf(kernel, plan, id, place, joint.empty() || isJoined ? 0 : joint[id]);
     Wait &wait = plan.waits[id];
     if (form.isOverRun && form.offset > 0 && form.carrier == rootLoop) {
       return; // the root has no earlier run

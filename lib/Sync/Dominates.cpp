@@ -74,7 +74,7 @@ bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId da, DepId db) {
   if (pa == pb && asksForAll(kernel.deps[da])) {
     return true;
   }
-  if (kernel.instrs[pa].home != kernel.instrs[pb].home || !maskImplies(a, b)) {
+  if (plan.countedIn(kernel, pa) != plan.countedIn(kernel, pb) || !maskImplies(a, b)) {
     return false;
   }
   // Places on a whole queue compare by K only within one block and equally far back.

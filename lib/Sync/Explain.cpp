@@ -18,7 +18,7 @@ class Explainer {
 public:
   Explainer(const Kernel &kernel, const SyncPlan &plan, DepId id)
       : kernel(kernel), plan(plan), id(id), dep(kernel.deps[id]), wait(plan.waits[id]),
-        place(placeOf(kernel, dep)) {}
+        place(placeOf(kernel, dep, plan.countedIn(kernel, dep.producer))) {}
 
   std::vector<ExplainedPart> run() {
     add("class", fmt::format("{}: {}", toString(wait.waitClass), classText()));
@@ -48,7 +48,14 @@ private:
     return l == rootLoop ? "the kernel" : fmt::format("'{}'", kernel.nameOf(l));
   }
 
-  std::string producer() const { return fmt::format("'{}'", kernel.nameOf(dep.producer)); }
+  /// Of two that are joined, either of them.
+  std::string producer() const {
+    if (wait.group.valid() && plan.groups[wait.group].isJoin()) {
+      const Group &group = plan.groups[wait.group];
+      return fmt::format("'{}' or '{}'", kernel.nameOf(group.inThen), kernel.nameOf(group.inElse));
+    }
+    return fmt::format("'{}'", kernel.nameOf(dep.producer));
+  }
 
   std::string classText() const {
     switch (wait.waitClass) {
@@ -113,8 +120,9 @@ private:
   std::string semaphoreText() const {
     const Group &group = plan.groups[wait.group];
     std::string who =
-        group.sole.valid()
-            ? fmt::format("raised by {} alone", producer())
+        group.sole.valid() ? fmt::format("raised by {} alone", producer())
+        : group.isJoin()
+            ? fmt::format("raised by {}, of which each entry of the `if` runs one", producer())
             : fmt::format("raised by {} of queue '{}' in {}",
                           counted(group.numSignals, "instruction"), kernel.nameOf(group.queue),
                           group.body.valid() ? loop(group.body) : "the kernel");

@@ -1,11 +1,13 @@
 //===- Groups.cpp - Which instructions raise which semaphore --------------===//
 //
-// Each way of sharing has its own keys: the instruction, its body and queue, its queue, or the
-// semaphore to which the kernel pins it. Instructions of one key are one group.
+// Each way of sharing has its own keys: the instruction (of two that are joined, the first), its
+// body and queue, its queue, or the semaphore to which the kernel pins it. Instructions of one key
+// are one group.
 //===----------------------------------------------------------------------===//
 
 #include "Planners.h"
 #include "tally/Model/Pins.h"
+#include "tally/Sync/Joins.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +26,11 @@ public:
         firstBody(kernel.instrs.size()),
         firstQueue(firstBody + kernel.queues.size() * kernel.loops.size()),
         firstPin(firstQueue + kernel.queues.size()),
-        numKeys(firstPin + (pins.empty() ? 0 : maxReserved + 1)) {}
+        numKeys(firstPin + (pins.empty() ? 0 : maxReserved + 1)) {
+    if (std::ranges::count(plan.decisions.sharing, Sharing::Join) > 0) {
+      joins = findJoins(kernel);
+    }
+  }
 
   void run(const std::function<bool(DepId)> &waits) {
     std::vector<bool> waitedFor(numKeys, false);
@@ -43,7 +49,8 @@ public:
         groupAt[key] = plan.groups.push(emptyGroup(instr));
       }
       plan.groupOf[instr] = groupAt[key];
-      plan.placeOf[instr] = ++plan.groups[groupAt[key]].numSignals;
+      Group &group = plan.groups[groupAt[key]];
+      plan.placeOf[instr] = group.isJoin() ? 1 : ++group.numSignals;
     }
     placeWithinBlocks();
   }
@@ -66,6 +73,8 @@ private:
       return firstBody + instr.home.value * kernel.queues.size() + instr.queue.value;
     case Sharing::Queue:
       return firstQueue + instr.queue.value;
+    case Sharing::Join:
+      return std::min(id, joins[id]).value;
     }
     return 0;
   }
@@ -81,6 +90,13 @@ private:
     if (group.pinned) {
       group.body = kernel.instrs[id].home;
       group.sole = isPinnedAlone(*group.pinned) ? id : InstrId();
+      return group;
+    }
+    if (sharing(id) == Sharing::Join) {
+      group.body = kernel.loops[kernel.instrs[id].home].parent;
+      group.numSignals = 1;
+      group.inThen = std::min(id, joins[id]); // its branch comes first in the text
+      group.inElse = std::max(id, joins[id]);
       return group;
     }
     group.body = sharing(id) == Sharing::Queue ? LoopId() : kernel.instrs[id].home;
@@ -107,6 +123,7 @@ private:
   SyncPlan &plan;
   const std::function<Sharing(InstrId)> &sharing;
   const std::map<InstrId, uint32_t> pins;
+  IdVector<InstrId, InstrId> joins;                      ///< empty if none are asked for
   const size_t firstBody, firstQueue, firstPin, numKeys; ///< keys: instructions, bodies, ...
 };
 

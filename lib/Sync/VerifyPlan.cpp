@@ -9,6 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
 namespace tally {
 namespace {
 
@@ -38,6 +43,10 @@ private:
       const Instr &instr = kernel.instrs[id];
       const Group &group = plan.groups[g];
       ++members[g];
+      if (group.isJoin()) {
+        checkJoined(id, group);
+        continue;
+      }
       if (group.queue != instr.queue || (group.body.valid() && group.body != instr.home)) {
         complain(instr.where, fmt::format("'{}' raises a semaphore of another queue or body",
                                           kernel.nameOf(id)));
@@ -55,9 +64,47 @@ private:
       lastPlace[g] = plan.placeOf[id];
     }
     for (GroupId g : plan.groups.ids()) {
-      if (members[g] != plan.groups[g].numSignals) {
-        complain(kernel.where, fmt::format("group {} has {} members but says {}", g.value,
-                                           members[g], plan.groups[g].numSignals));
+      uint32_t said = plan.groups[g].isJoin() ? 2 : plan.groups[g].numSignals;
+      if (members[g] != said) {
+        complain(kernel.where,
+                 fmt::format("group {} has {} members but says {}", g.value, members[g], said));
+      }
+    }
+    checkJoinedWaits();
+  }
+
+  /// One of two, of which each entry of the group's body runs exactly one, and raises once.
+  void checkJoined(InstrId id, const Group &group) {
+    const Instr &instr = kernel.instrs[id];
+    const Loop &inThen = kernel.loops[kernel.instrs[group.inThen].home];
+    bool isRight = (id == group.inThen || id == group.inElse) && instr.queue == group.queue &&
+                   inThen.kind == LoopKind::Then && inThen.parent == group.body &&
+                   kernel.instrs[group.inElse].home == inThen.otherBranch &&
+                   group.numSignals == 1 && plan.placeOf[id] == 1;
+    if (!isRight) {
+      complain(instr.where, fmt::format("'{}' is not one of two that branches of an `if` hold",
+                                        kernel.nameOf(id)));
+    }
+  }
+
+  /// Whoever waits for one of two that are joined has a dependence on the other that asks for the
+  /// same: otherwise it would wait for a run that it does not need, or be told of one that is not
+  /// its producer's.
+  void checkJoinedWaits() {
+    std::map<std::tuple<GroupId, InstrId, ExprId>, std::array<uint32_t, 2>> waits;
+    for (DepId id : kernel.deps.ids()) {
+      const Wait &wait = plan.waits[id];
+      if (wait.group.valid() && plan.groups[wait.group].isJoin()) {
+        const Dep &dep = kernel.deps[id];
+        bool isElse = dep.producer == plan.groups[wait.group].inElse;
+        ++waits[{wait.group, dep.consumer, wait.threshold}][isElse ? 1 : 0];
+      }
+    }
+    for (const auto &[wait, numOf] : waits) {
+      InstrId consumer = std::get<InstrId>(wait);
+      if (numOf[0] == 0 || numOf[1] == 0) {
+        complain(kernel.instrs[consumer].where,
+                 fmt::format("'{}' waits for one of two that are joined", kernel.nameOf(consumer)));
       }
     }
   }

@@ -304,11 +304,21 @@ Table semaphoreTable(const Kernel &kernel, const Compiled &compiled, const Machi
   return table;
 }
 
+/// Of two that raise it in turn, both.
+Cell joinedCell(const Kernel &kernel, const Group &group) {
+  if (!group.isJoin()) {
+    return Cell::hidden({});
+  }
+  std::string inThen(kernel.nameOf(group.inThen)), inElse(kernel.nameOf(group.inElse));
+  return {fmt::format("'{}' and '{}'", inThen, inElse), Json{inThen, inElse}};
+}
+
 Table groupTable(const Kernel &kernel, const SyncPlan &plan) {
   Table table({{"id", "", 0, "  group "},
                {"queue", "", 0, ": queue '"},
                {"body", "", 0, "' in "},
                {"signals", "", 0, ", N = "},
+               {"joined", "", 0, ", one of "},
                {"pinned", "", 0, ", pinned to semaphore "},
                {"loc", "", 0, "  "}});
   for (GroupId id : plan.groups.ids()) {
@@ -318,7 +328,8 @@ Table groupTable(const Kernel &kernel, const SyncPlan &plan) {
                !isOfBody                ? Cell("*", Json())
                : group.body == rootLoop ? Cell("ROOT")
                                         : Cell(kernel.nameOf(group.body)),
-               group.numSignals, group.pinned ? Cell(*group.pinned) : Cell::hidden({}),
+               group.numSignals, joinedCell(kernel, group),
+               group.pinned ? Cell(*group.pinned) : Cell::hidden({}),
                sourceCell(kernel, isOfBody ? kernel.loops[group.body].where
                                            : kernel.queues[group.queue].where)});
   }

@@ -314,6 +314,36 @@ TEST(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
       << answer.output;
 }
 
+/// loop A { if c { make } else { again }; use }
+TEST(CertificateTest, semaphoresOfBothBranchesAreNotCovered) {
+  KernelBuilder b("joined");
+  EngineId e = b.engine("e");
+  EngineId f = b.engine("f");
+  b.beginLoop("A", b.value("n"));
+  b.beginIf("c");
+  InstrId make = b.instr("make", b.queueOf(e));
+  b.beginElse();
+  InstrId again = b.instr("again", b.queueOf(e));
+  b.endIf();
+  InstrId use = b.instr("use", b.queueOf(f));
+  b.endLoop();
+  b.dep(make, use);
+  b.dep(again, use);
+  Kernel kernel = b.finish();
+  Diagnostics diagnostics;
+  Request request{.strategy = Strategy::Auto, .overflow = Overflow::Assume};
+  std::optional<Compiled> joined = compile(kernel, request, genericMachine(), diagnostics);
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->code.semaphores.size(), 1u);
+  Answer answer = judge(kernel, joined->code);
+  EXPECT_TRUE(answer.output.starts_with("not covered: 'joined' (auto): a semaphore for several "
+                                        "bodies, here '"))
+      << answer.output;
+  joined = compile(kernel, request.certifiable(), genericMachine(), diagnostics);
+  ASSERT_TRUE(joined);
+  EXPECT_TRUE(judge(kernel, joined->code).output.starts_with("certified"));
+}
+
 TEST(CertificateTest, splitCompletionIsNotCovered) {
   Code code = compiled(smallKernel(), Strategy::PerLoop);
   Answer answer = judge(smallKernel(Completion::Split), code);

@@ -157,9 +157,7 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);
     Machine machine = machineOfSeed(seed);
-    Request options;
-    options.strategy = Strategy::Auto;
-    options.constantTrips = false;
+    Request options = Request{.strategy = Strategy::Auto}.certifiable();
     options.overflow = Overflow::Assume;
     Diagnostics diagnostics;
     std::optional<Compiled> program = compile(kernel, options, machine, diagnostics);

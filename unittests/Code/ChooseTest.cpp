@@ -14,6 +14,7 @@
 #include "tally/Compile/Choose.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Sync/Joins.h"
 #include "tally/Written/Text.h"
 
 #include <fmt/format.h>
@@ -81,16 +82,36 @@ std::vector<std::vector<InstrId>> setsOf(const Kernel &kernel) {
   return several;
 }
 
-/// The least cost of any sharing: every set alone or shared, all combinations.
+/// Two in both branches of an `if` that may have one semaphore.
+std::vector<std::pair<InstrId, InstrId>> joinsOf(const Kernel &kernel) {
+  std::vector<std::pair<InstrId, InstrId>> joins;
+  const IdVector<InstrId, InstrId> twins = findJoins(kernel);
+  for (InstrId id : twins.ids()) {
+    if (twins[id].valid() && id < twins[id]) {
+      joins.emplace_back(id, twins[id]);
+    }
+  }
+  return joins;
+}
+
+/// The least cost of any sharing: every set alone or shared, all combinations, with signals of
+/// instructions that nobody waits for and without.
 double leastCost(const Kernel &kernel, const Machine &machine, const Decisions &like) {
   std::vector<std::vector<InstrId>> sets = setsOf(kernel);
+  std::vector<std::pair<InstrId, InstrId>> joins = joinsOf(kernel);
   double least = HUGE_VAL;
-  for (uint64_t choice = 0; choice < uint64_t(1) << sets.size(); ++choice) {
+  for (uint64_t choice = 0; choice < uint64_t(2) << (sets.size() + joins.size()); ++choice) {
     Decisions options = like;
-    options.plan.sharing.assign(kernel.instrs.size(), Sharing::None);
+    options.plan.sharing.assign(kernel.instrs.size(), choice & 1 ? Sharing::Body : Sharing::None);
     for (size_t s = 0; s < sets.size(); ++s) {
       for (InstrId member : sets[s]) {
-        options.plan.sharing[member] = choice >> s & 1 ? Sharing::Body : Sharing::None;
+        options.plan.sharing[member] = choice >> (1 + s) & 1 ? Sharing::Body : Sharing::None;
+      }
+    }
+    for (size_t j = 0; j < joins.size(); ++j) {
+      if (choice >> (1 + sets.size() + j) & 1) {
+        options.plan.sharing[joins[j].first] = options.plan.sharing[joins[j].second] =
+            Sharing::Join;
       }
     }
     for (bool step : {false, true}) {
@@ -159,7 +180,7 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     RandomCodeCase code(seed, optionsForSeed(seed));
     size_t numSets = setsOf(code.kernel).size();
-    if (numSets == 0 || numSets > 6) {
+    if (numSets + joinsOf(code.kernel).size() == 0 || numSets > 6) {
       continue;
     }
     Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();

@@ -151,8 +151,12 @@ TEST(PlanTablesTest, groupsHaveAQueueAndABody) {
   plan.groups[GroupId(0)].pinned = 7;
   Table table = groupTable(loaded.kernel, plan);
   EXPECT_EQ(table.line(0), "  group 0: queue 'dma' in A, N = 1, pinned to semaphore 7\n");
-  EXPECT_EQ(table.json()[0],
-            (Json{{"id", 0}, {"queue", "dma"}, {"body", "A"}, {"signals", 1}, {"pinned", 7}}));
+  EXPECT_EQ(table.json()[0], (Json{{"id", 0},
+                                   {"queue", "dma"},
+                                   {"body", "A"},
+                                   {"signals", 1},
+                                   {"joined", nullptr},
+                                   {"pinned", 7}}));
   plan.groups[GroupId(0)].pinned.reset();
   plan.groups[GroupId(0)].body = LoopId();
   table = groupTable(loaded.kernel, plan);

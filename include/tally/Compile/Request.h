@@ -33,6 +33,7 @@ struct Request {
   bool keepCounters = false; ///< also those that no wait reads, of loops that an engine runs
   bool constantTrips = true; ///< code may make use of constant trips
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
+  bool joins = true;         ///< Auto: producers in both branches of an `if` may share
   bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   double effort = 1;         ///< Auto: how much of the search is made, relative to the usual
@@ -42,10 +43,10 @@ struct Request {
   std::function<void(uint64_t)> progress = {}; ///< Auto: told how many codes have been tried
 
   /// The same for code that certificates cover: the theorem holds for all trips and knows none, and
-  /// no semaphore that counts a whole queue.
+  /// no semaphore that counts a whole queue or both branches of an `if`.
   Request certifiable() const {
     Request covered = *this;
-    covered.constantTrips = covered.wholeQueues = false;
+    covered.constantTrips = covered.wholeQueues = covered.joins = false;
     return covered;
   }
 };

@@ -39,6 +39,9 @@ struct DepPlace {
 
 DepPlace placeOf(const Kernel &kernel, const Dep &dep);
 
+/// The same as if the producer stood directly in a body around its own.
+DepPlace placeOf(const Kernel &kernel, const Dep &dep, LoopId producerHome);
+
 /// By body: the innermost loop or branch, at or around it, on which engines may disagree; none if
 /// they agree on all.
 IdVector<LoopId, LoopId> divergentLoops(const Kernel &kernel);

@@ -5,7 +5,8 @@
 // that the consumer's engine must see there.
 //
 //   group   instructions of one body on one queue that raise one semaphore (or of all bodies,
-//           as in the per-engine strategy); N of them, the producer is the K-th
+//           as in the per-engine strategy); N of them, the producer is the K-th. Or two of both
+//           branches of an `if`, of which each entry runs one: they count in the body around it
 //   ring    copies of a counter taken at each entry of a loop: slot m is what
 //           it was m entries ago
 //   wait    semaphore >= mask * w*(N*x - (N-K)), w the weight of the queue
@@ -40,8 +41,9 @@ enum class Sharing : uint8_t {
   None,  ///< it has its own
   Body,  ///< with those of its queue in its body that share so, too
   Queue, ///< with those of its queue that share so, too; K then counts within a block
+  Join,  ///< with its twin in the other branch of its `if` (Joins.h)
 };
-template <> inline constexpr auto wordsOf<Sharing> = words("none", "body", "queue");
+template <> inline constexpr auto wordsOf<Sharing> = words("none", "body", "queue", "join");
 
 /// How instructions share in a region; none: as around it.
 std::optional<Sharing> sharingIn(RegionSync sync);
@@ -103,11 +105,15 @@ inline constexpr auto wordsOf<WaitClass> =
 
 /// Instructions that raise one semaphore.
 struct Group {
-  LoopId body; ///< none: all bodies
+  LoopId body; ///< in whose entries it counts; none: all bodies
   QueueId queue;
   uint32_t numSignals = 0;             ///< N: members, each raising once per entry of the body
   InstrId sole;                        ///< the one member, if the strategy gives each its own
   std::optional<uint32_t> pinned = {}; ///< number of its semaphore, if the kernel says so
+  /// Of a join: its two members, each in a branch of one `if`; the body is that around it.
+  InstrId inThen, inElse;
+
+  bool isJoin() const { return inThen.valid(); }
 };
 
 /// Of a distance in a nest of constant trips: what one loop of it adds to a wait.
@@ -178,6 +184,12 @@ struct SyncPlan {
   /// Whether an instruction raises a semaphore that counts its queue in all bodies.
   bool sharesQueue(InstrId instr) const {
     return groupOf[instr].valid() && !groups[groupOf[instr]].body.valid();
+  }
+
+  /// The body of whose entries each makes one run of an instruction, as its semaphore counts them.
+  LoopId countedIn(const Kernel &kernel, InstrId instr) const {
+    bool isJoined = groupOf[instr].valid() && groups[groupOf[instr]].isJoin();
+    return isJoined ? groups[groupOf[instr]].body : kernel.instrs[instr].home;
   }
 };
 
