@@ -121,19 +121,12 @@ private:
   /// The most that any semaphore or counter grows by at one entry of each loop. A semaphore of a
   /// whole queue grows in many loops: each is charged all of it.
   void sumPerEntry() {
-    IdVector<GroupId, uint64_t> raised(plan.groups.size(), 0);
     for (InstrId instr : kernel.instrs.ids()) {
-      GroupId group = plan.groupOf[instr];
-      if (group.valid()) {
-        raised[group] = uint64_t(plan.groups[group].numSignals) *
-                        kernel.queues[kernel.instrs[instr].queue].weight;
-      }
-    }
-    for (InstrId instr : kernel.instrs.ids()) {
-      GroupId group = plan.groupOf[instr];
-      if (group.valid()) {
+      if (plan.groupOf[instr].valid()) {
+        const Group &group = plan.groups[plan.groupOf[instr]];
+        uint64_t raised = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
         uint64_t &most = perEntry[plan.countedIn(kernel, instr)];
-        most = std::max(most, raised[group]);
+        most = std::max(most, raised);
       }
     }
     for (const Wait &wait : plan.waits) {
