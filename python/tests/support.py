@@ -16,6 +16,7 @@ import numpy as np
 from tally.nki import trace_file
 from tally.nki.command import save
 from tally.nki.document import as_text
+from tally.nki.compare import Difference
 from tally.nki.elements import stored
 from tally.nki.trace import Tensor
 
@@ -88,23 +89,16 @@ def differences(traced, trips=(), strategies=STRATEGIES, inputs=None, expected=N
                 continue
             wanted = traced.expected if expected is None else expected
             kinds = {buffer["name"]: buffer["type"] for buffer in traced.document["buffers"]}
-            found += [f"{strategy}: {text}" for text in _compared(folder / "out", wanted, tolerance, kinds)]
+            found += [f"{strategy}: {text}" for text in _compared(folder / "out", wanted, tolerance, kinds,
+                                                                    traced.nans if expected is None else {})]
     return found
 
 
-def _compared(folder, expected, tolerance, kinds):
+def _compared(folder, expected, tolerance, kinds, nans):
     for name, want in expected.items():
-        got = stored(kinds[name], np.load(folder / f"{name}.npy"))
-        want = np.asarray(want, np.float64)
-        written = ~np.isnan(want)
-        got = got.reshape(want.shape)
-        if np.isnan(got[written]).any():
-            yield f"{name}: {int(np.isnan(got[written]).sum())} elements that NumPy has were not written"
-            continue
-        scale = max(1e-30, np.abs(want[written]).max(initial=0))
-        error = np.abs(got[written] - want[written]).max(initial=0) / scale
-        if not error <= tolerance:
-            yield f"{name}: {error:.1e} off NumPy"
+        found = Difference(stored(kinds[name], np.load(folder / f"{name}.npy")), np.asarray(want, np.float64), nans.get(name))
+        if not found.is_within(tolerance):
+            yield f"{name}: {found.text()}{found.largest:.1e} off NumPy"
 
 
 def race(traced):

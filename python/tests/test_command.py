@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,7 +161,54 @@ class CommandTest(unittest.TestCase):
         (want / "nan" / "out.npy").unlink()
         (self.folder / "none").mkdir()
         self.assertEqual(run("compare", kernel, self.folder / "none", got)[:2], (2, "verdict: nothing to compare\n"))
+        status, out, _ = run("compare", kernel, want, got)
+        self.assertEqual((status, out.endswith("verdict: no\n")), (1, True), out)
+        self.assertIn("32 are numbers where NumPy has computed none", out)
+        np.save(got / "out.npy", np.full_like(x, np.nan))
         self.assertEqual(run("compare", kernel, want, got)[:2], (2, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
+
+    def test_compare_all(self):
+        """All results of one kernel, each as large as its buffer, and in two folders."""
+        kernel, want, got = self.folder / "k.json", self.folder / "want", self.folder / "got"
+        path = self.folder / "two.py"
+        path.write_text("import nki.isa as nisa\nimport nki.language as nl\ndef two(x):\n"
+                        "    a = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+                        "    b = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+                        "    nisa.dma_copy(dst=a, src=x)\n    nisa.dma_copy(dst=b, src=x)\n    return a, b\n"
+                        "def other(x):\n    return two(x)\n", encoding="utf-8")
+        made = run(path, "two", "--arg", "x=f32[4,8]", "-o", kernel, f"--expect={want}", "-q")
+        self.assertEqual(made[0], 0, made[2])
+        shutil.copytree(want, got)
+        self.assertEqual(run("compare", kernel, want, got)[0], 0)
+        for change, said in ((lambda: (want / "b.npy").unlink(), f"cannot read '{want / 'b.npy'}'"),
+                             (lambda: [np.save(folder / "b.npy", np.zeros((1, 8), np.float32)) for folder in (want, got)],
+                              f"'b' has 8 elements in '{want}', and 32 in"),
+                             (lambda: run(path, "other", "--arg", "x=f32[4,8]", f"--expect={want}", "-o", self.folder / "o.json", "-q"),
+                              f"'{want}' has results of kernel 'other', and '{kernel}' is kernel 'two'")):
+            change()
+            status, out, err = run("compare", kernel, want, got)
+            self.assertEqual((status, "yes" in out.split("\n")[-2:]), (2, False), out)
+            self.assertIn(said, err)
+        status, _, err = run("compare", kernel, want, self.folder / "two/../want")
+        self.assertEqual(status, 2)
+        self.assertIn("are one folder", err)
+
+    def test_scale(self):
+        """What is large is said by numbers that stand for themselves."""
+        from tally.nki.compare import Difference
+        want = np.arange(1.0, 65.0).reshape(8, 8)
+        for fill, where in ((-3.4e38, want % 2 == 0), (1e38, want == 64), (-30000, want % 3 == 0), (np.inf, want == 1)):
+            filled = np.where(where, fill, want)
+            self.assertTrue(Difference(filled, filled).is_within(1e-5), fill)
+            wrong = filled.copy()
+            wrong[0, 4] += 0.5
+            self.assertFalse(Difference(wrong, filled).is_within(1e-5), fill)
+            lost = np.where(where, want, filled)
+            self.assertFalse(Difference(lost, filled).is_within(1e-5), fill)
+        ones = np.where(want % 2, 1.0, 0.0)
+        self.assertTrue(Difference(ones + 1e-7, ones).is_within(1e-5))
+        self.assertFalse(Difference(ones + 1e-4, ones).is_within(1e-5))
+        self.assertFalse(Difference(np.zeros((4, 4)), np.full((4, 4), np.nan)).is_within(1e-5))
 
     def test_refusals_name_places(self):
         """Of what is not modelled, and of what the kernel itself raises."""

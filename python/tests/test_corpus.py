@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from tally.nki.command import main
+from tally.nki.compare import OTHERS
 from tally.nki.corpus import command, measure, page, userfile
 
 from .support import machine, tally_program
@@ -75,12 +76,18 @@ class CorpusTest(unittest.TestCase):
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
                                                     "chosen_by_a_member", "chosen_inside", "of_either_type", "taken_in_turn", "other_part",
                                                     "with_a_broken_reference", "kept_above",
-                                                    "rows_in_turn", "none_of_it"]))
+                                                    "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (32, 24))
-        self.assertEqual(found["reference"], {"agrees": 20, "differs": 1, "not compared": 3})
+        self.assertEqual((found["kernels"], found["traced"]), (35, 27))
+        self.assertEqual(found["reference"], {"agrees": 21, "differs": 1, "not compared": 5})
         self.assertEqual(self.rows["none_of_it"]["reference"], {"state": "not compared", "reason": "the test compares no element"})
+        self.assertEqual(self.rows["with_itself"]["reference"],
+                         {"state": "not compared", "reason": "the test compares it with another run of itself"})
+        self.assertEqual(self.rows["never_a_number"]["reference"], {"state": "not compared", "reason": "the test compares no number"})
+        self.assertEqual((self.rows["one_of_two"]["reference"]["state"], self.rows["one_of_two"]["reference"]["results"]),
+                         ("agrees", [1, 2]))
+        self.assertNotIn("results", self.rows["scale"]["reference"])
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -241,9 +248,14 @@ class CorpusTest(unittest.TestCase):
         row = self.rows["add"]
         folder = self.folder / "none"
         shutil.copytree(self.folder / "out" / row["folder"], folder)
-        for path in (folder / "want").iterdir():
+        for path in (folder / "want").glob("*.npy"):
             np.save(path, np.full_like(np.load(path), np.nan))
         if tally_program():
+            found = measure._data(measure.Tally(tally_program(), machine(), 60, folder, row["trips"]), [])
+            self.assertEqual((found["state"], "where NumPy has computed none" in found["reason"]), ("no", True))
+            (folder / "want/nan").mkdir(exist_ok=True)
+            for path in (folder / "want").glob("*.npy"):  # as if other programs had written it
+                np.save(folder / "want/nan" / path.name, np.full(np.load(path).shape, OTHERS, np.uint8))
             found = measure._data(measure.Tally(tally_program(), machine(), 60, folder, row["trips"]), [])
             self.assertEqual(found["state"], "not run")
 
@@ -261,7 +273,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 32)
+        self.assertEqual(progress.count(": kept"), 35)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -279,7 +291,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (31, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (34, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):

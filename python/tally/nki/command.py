@@ -159,7 +159,7 @@ def _run(options):
         if folder:
             save(folder, arrays)
     if options.expect:
-        compare.save_nans(options.expect, traced.nans, traced.expected)
+        compare.save_facts(options.expect, options.kernel, traced.expected, traced.nans)
     if traced.summary is None:
         return 0
     if options.summary:

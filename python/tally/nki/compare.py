@@ -1,13 +1,14 @@
 """`tally-nki compare KERNEL WANT GOT`: how far the simulator's results are from NumPy's.
 
 `sim --outputs` writes the bits of types that NumPy has not, as bf16, and `tally-nki --expect` their numbers, so files cannot be
-compared as they are. What NumPy has not computed, NaN in its files, is left out. Where it did compute NaN, `--expect` says so in files
-of their own, and the simulator must have NaN.
+compared as they are. What NumPy has not computed is NaN in its files, and the simulator must have no number there, either. Where it
+did compute NaN, `--expect` says so in files of their own. It also says which results there are, and of which kernel.
 """
 
 import json
 import os
 import sys
+from math import prod
 
 import numpy as np
 
@@ -21,14 +22,17 @@ _EPILOG = """examples:
   tally-nki compare k.json want out
 
 Sums may be in another order, and then be rounded to the neighbour: for each element type, a part of the largest number is allowed.
+A number that fills several elements, or is beyond 1e30, does not say what is large: it stands for something, as for minus infinity.
 
-Where NumPy has computed NaN, tally must have NaN. The verdict is 'nothing to compare' if NumPy has computed no number at all, or
-the folder has no result of this kernel.
+Where NumPy has computed NaN, tally must have NaN, and where it has computed nothing, tally must have no number. The verdict is
+'nothing to compare' if NumPy has computed no number at all, or the folder has no result of this kernel.
 
 Exit status: 0 all results are within what is allowed, 1 one is not, 2 nothing to compare, or wrong use.
 """
 
-NANS = "nan"  # the folder in that of results
+NANS = "nan"  # the folder in that of results: what NaN stands for there
+NAN, OTHERS = 1, 2  # NaN was computed; other programs write here. Where there is neither, nothing was computed
+_RESULTS = "results.json"  # which results there are
 
 # How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
 # rounded to the neighbour, one unit in the last place.
@@ -46,36 +50,63 @@ def kinds_of(path):
         return {buffer["name"]: buffer["type"] for buffer in json.load(file)["buffers"]}
 
 
-def difference(got, want, nans=None):
-    """The largest difference relative to the largest number, how many numbers are missing, and how many are there in place of
-    NaN, which NumPy has computed where `nans` says."""
-    with np.errstate(all="ignore"):
-        got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
-        written = ~np.isnan(want)
-        missing = int(np.isnan(got[written]).sum())
-        instead = 0 if nans is None else int((~np.isnan(got[nans.reshape(want.shape) & ~written])).sum())
-        apart = np.where(got[written] == want[written], 0, np.abs(got[written] - want[written]))
-    scale = max(1e-30, np.abs(want[written][np.isfinite(want[written])]).max(initial=0))
-    return float(np.nan_to_num(apart, posinf=np.inf).max(initial=0) / scale), missing, instead
+class Difference:
+    """Of the simulator's numbers from NumPy's: the largest one, relative to the largest number; how many numbers are missing, and
+    how many are there in place of NaN, or where NumPy has computed nothing."""
+
+    def __init__(self, got, want, nans=None):
+        nans = np.zeros(want.shape, np.uint8) if nans is None else nans.reshape(want.shape)
+        with np.errstate(all="ignore"):
+            got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
+            number, lacks = ~np.isnan(got), np.isnan(want)
+            self.missing = int((~number & ~lacks).sum())
+            self.instead = int((number & lacks & (nans == NAN)).sum())
+            self.extra = int((number & lacks & (nans == 0)).sum())
+            got, want = got[~lacks], want[~lacks]
+            apart = np.where(got == want, 0, np.abs(got - want))
+            relative = apart / np.maximum(_scale(want), np.where(np.isfinite(want), np.abs(want), 0))
+        self.largest = float(np.nan_to_num(relative, posinf=np.inf).max(initial=0))
+
+    def text(self):
+        """What is wrong beside numbers."""
+        return "".join(f"{count} {what}, " for count, what in (
+            (self.missing, "are not written"), (self.instead, "are numbers where NumPy has NaN"),
+            (self.extra, "are numbers where NumPy has computed none")) if count)
+
+    def is_within(self, limit):
+        return not self.missing and not self.instead and not self.extra and self.largest <= limit
 
 
-def save_nans(folder, arrays, results):
-    """Where NumPy has computed NaN, for each of the results that has any; what another run has said of them is dropped."""
+def _scale(numbers):
+    """The largest number that stands for itself: not for infinity, as 1e38, nor for something else, as what fills several elements;
+    the largest of all where there is no such."""
+    sizes, counts = np.unique(np.abs(numbers[np.isfinite(numbers)]), return_counts=True)
+    for chosen in (sizes[(counts == 1) & (sizes < 1e30) & (sizes > 0)], sizes[sizes < 1e30], sizes):
+        if chosen.max(initial=0) > 0:
+            return chosen.max()
+    return 1e-30
+
+
+def save_facts(folder, kernel, results, nans):
+    """Which results of a kernel are in a folder, and what NaN stands for in them. What another run has said is dropped."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, _RESULTS), "w", encoding="utf-8") as file:
+        file.write(json.dumps({"kernel": kernel, "results": sorted(results)}) + "\n")
     folder = os.path.join(folder, NANS)
-    if arrays:
+    if nans:
         os.makedirs(folder, exist_ok=True)
     for name in results:
         path = os.path.join(folder, f"{name}.npy")
-        if name in arrays:
-            np.save(path, arrays[name].astype(np.uint8))
+        if name in nans:
+            np.save(path, nans[name].astype(np.uint8))
         elif os.path.exists(path):
             os.remove(path)
 
 
 def nans_in(folder, name):
-    """Where NumPy has computed NaN; None if it has nowhere."""
+    """What NaN stands for in a result; None if nothing is said, so that nothing was computed there."""
     folder = os.path.join(folder, NANS)
-    return _loaded(folder, name).astype(bool) if os.path.exists(os.path.join(folder, f"{name}.npy")) else None
+    return _loaded(folder, name) if os.path.exists(os.path.join(folder, f"{name}.npy")) else None
 
 
 def parser():
@@ -97,37 +128,70 @@ def main(argv):
 
 def _run(options):
     try:
-        kinds = kinds_of(options.kernel)
+        with open(options.kernel, encoding="utf-8") as file:
+            kernel = json.load(file)
+        name, buffers = kernel["name"], {buffer["name"]: buffer for buffer in kernel["buffers"]}
+        kinds = {name: buffer["type"] for name, buffer in buffers.items()}
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise Refusal(f"'{options.kernel}' cannot be read as a kernel in JSON: {problem}") from None
-    names = sorted(name for name in kinds if os.path.exists(os.path.join(options.want, f"{name}.npy")))
-    if not names and not os.path.isdir(options.want):
-        raise Refusal(f"'{options.want}' is not a folder; 'tally-nki --expect={options.want}' writes the results of a kernel")
+    if os.path.realpath(options.want) == os.path.realpath(options.got):
+        raise Refusal(f"'{options.want}' and '{options.got}' are one folder; name that of 'tally-nki --expect' first, then that of "
+                      "'tally sim --outputs'")
     limit = allowed(kinds.values())
-    results = [_compared(options, name, kinds[name], limit) for name in names]
-    verdict = "no" if "no" in results else "yes" if "yes" in results else "nothing to compare"
+    answers = [_compared(options, result, buffers[result], limit) for result in _results(options, name, buffers)]
+    verdict = "no" if "no" in answers else "yes" if "yes" in answers else "nothing to compare"
     print(f"verdict: {verdict}")
     return {"no": 1, "yes": 0}.get(verdict, 2)
 
 
-def _compared(options, name, kind, limit):
+def _results(options, kernel, buffers):
+    """What '--expect' says that it has written, for this kernel; of a folder that it did not write, what is there."""
+    if not os.path.isdir(options.want):
+        raise Refusal(f"'{options.want}' is not a folder; 'tally-nki --expect={options.want}' writes the results of a kernel")
+    path = os.path.join(options.want, _RESULTS)
+    if not os.path.exists(path):
+        return sorted(name for name in buffers if os.path.exists(os.path.join(options.want, f"{name}.npy")))
+    try:
+        with open(path, encoding="utf-8") as file:
+            said = json.load(file)
+        of, results = said["kernel"], list(said["results"])
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise Refusal(f"'{path}' does not say which results there are: {problem}") from None
+    strangers = [name for name in results if name not in buffers]
+    if of != kernel or strangers:
+        which = f"of kernel '{of}'" if of != kernel else f"'{strangers[0]}', which is not a buffer"
+        raise Refusal(f"'{options.want}' has results {which}, and '{options.kernel}' is kernel '{kernel}'; write both with one call")
+    return results
+
+
+def _compared(options, name, buffer, limit):
     """Says how far a result is off, and whether that is allowed; None if there is none."""
     want, nans = _loaded(options.want, name), nans_in(options.want, name)
-    if nans is not None and nans.size != want.size:
-        raise Refusal(f"'{name}' has {nans.size} elements in '{os.path.join(options.want, NANS)}', and {want.size} in '{options.want}'")
-    numbers, nan = int((want == want).sum()), 0 if nans is None else int(nans.sum())
+    kind, size = buffer["type"], _size(buffer)
+    for array, folder in ((want, options.want), (nans, os.path.join(options.want, NANS))):
+        if array is not None and array.size != (size or array.size):
+            raise Refusal(f"'{name}' has {array.size} elements in '{folder}', and {size} in '{options.kernel}'")
+    numbers, nan = int((want == want).sum()), 0 if nans is None else int((nans == NAN).sum())
     said = f"{name}: {kind}, {numbers} numbers{f' and {nan} NaN' if nan else ''}"
-    if not numbers and not nan:  # and the simulator writes no file of what nothing wrote
-        print(f"{said}: nothing to compare")
+    if not numbers and not nan and not os.path.exists(os.path.join(options.got, f"{name}.npy")):
+        print(f"{said}: nothing to compare")  # the simulator writes no file of what nothing wrote
         return None
     got = stored(kind, _loaded(options.got, name))
     if got.size != want.size:
         raise Refusal(f"'{name}' has {got.size} elements in '{options.got}', and {want.size} in '{options.want}'")
-    off, missing, instead = difference(got, want, nans)
-    answer = "yes" if not missing and not instead and off <= limit else "no"
-    lacking = (f"{missing} are not written, " if missing else "") + (f"{instead} are numbers where NumPy has NaN, " if instead else "")
-    print(f"{said}: {lacking}largest difference {off:.1e} of the largest number, {limit:.1e} is allowed: {answer}")
+    found = Difference(got, want, nans)
+    if not numbers and not nan and not found.extra:
+        print(f"{said}: nothing to compare")
+        return None
+    answer = "yes" if found.is_within(limit) else "no"
+    print(f"{said}: {found.text()}largest difference {found.largest:.1e} of the largest number, {limit:.1e} is allowed: {answer}")
     return answer
+
+
+def _size(buffer):
+    """How many elements; 0 if it has no shape of numbers."""
+    shape = buffer.get("shape") or [0]
+    return prod(shape) if all(isinstance(extent, int) for extent in shape) else 0
 
 
 def _loaded(folder, name):

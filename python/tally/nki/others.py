@@ -72,9 +72,12 @@ class Own:
 
     def numbers(self):
         """What the program itself has written at the end; none elsewhere."""
-        if self.data is None:
-            return np.full(self.shared.data.shape, np.nan)
-        return np.where(self.written.reshape(self.data.shape), self.data, np.nan)
+        return np.full(self.shared.data.shape, np.nan) if self.data is None else np.where(self.has_written(), self.data, np.nan)
+
+    def has_written(self):
+        """Where the program was the last to write, at the end."""
+        shape = self.shared.data.shape
+        return np.zeros(shape, bool) if self.data is None else self.written.reshape(shape)
 
 
 class Messages:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import places, source
+from .compare import NAN, OTHERS
 from .document import buffers_of, kernel_document
 from .loops import hooks
 from .modules import Kernel, offered
@@ -31,7 +32,7 @@ class Traced(NamedTuple):
     summary: object
     inputs: dict  # by buffer
     expected: dict  # by buffer
-    nans: dict  # by buffer, where the kernel has written NaN, if anywhere
+    nans: dict  # by buffer, what NaN stands for there (compare.py), if for anything
     recorder: object
     block: object
     nodes: list  # instructions and loops of the document
@@ -136,7 +137,7 @@ def _result(tracer, block, function, name, ring, only_run, most, results_of):
     results = [memory for memory in tracer.hbm
                if memory.written or results_of is not None and memory.element.is_float and id(memory) not in given]
     expected = _arrays(results, buffers, "data")
-    nans = _arrays([memory for memory in results if memory.nans is not None], buffers, "nans")
+    nans = _arrays([memory for memory in results if memory.nans is not None or memory.own is not None], buffers, "nans")
     if summary is not None and not expected:
         summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
                          place_of_function(function))
@@ -167,7 +168,12 @@ def _arrays(memories, buffers, which):
 
 
 def _numbers(memory, which):
-    """The numbers; at the end, those that this program has written or taken, if other programs write, too."""
+    """The numbers; at the end, those that this program has written or taken, if other programs write, too. Or what NaN stands for."""
+    if which == "nans":
+        numbers = np.zeros(memory.shape, np.uint8) if memory.nans is None else memory.nans * np.uint8(NAN)
+        if memory.own is not None:
+            numbers = np.where(memory.own.has_written(), numbers, np.uint8(OTHERS))
+        return numbers.reshape(memory.family.shape)
     numbers = getattr(memory, which) if which != "data" or memory.own is None else memory.own.numbers()
     return numbers.reshape(memory.family.shape)
 

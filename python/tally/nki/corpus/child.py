@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..command import save
-from ..compare import save_nans
+from ..compare import save_facts
 from ..document import as_text
 from ..loops import hooks
 from ..modules import offered
@@ -200,6 +200,7 @@ def _traced(order):
         return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
                 "has_numbers": _has_numbers(watcher.traced), "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
+                "compared_results": watcher.how_many(),
                 "problem": None}
 
 
@@ -253,7 +254,7 @@ def _write(folder, traced):
             file.write(as_text(traced.constant))
     save(os.path.join(folder, "in"), traced.inputs)
     save(os.path.join(folder, "want"), traced.expected)
-    save_nans(os.path.join(folder, "want"), traced.nans, traced.expected)
+    save_facts(os.path.join(folder, "want"), traced.document["name"], traced.expected, traced.nans)
 
 
 def _problem(error, root):

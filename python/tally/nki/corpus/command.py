@@ -378,15 +378,16 @@ def _traced_entry(answer, call):
             "dynamic_loops": summary["dynamic_loops"], "program": summary["program"], "trips": answer["trips"],
             "multiply_adds": answer["multiply_adds"], "obstacles": summary["obstacles"],
             "trace_seconds": answer["seconds"],
-            "reference": _reference(answer["comparisons"], answer["why_not_compared"])}
+            "reference": _reference(answer["comparisons"], answer["why_not_compared"], answer["compared_results"])}
 
 
-def _reference(comparisons, why_not):
+def _reference(comparisons, why_not, how_many=None):
     if not comparisons:
         return {"state": "not compared", "reason": why_not}
     worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
-    return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs",
-            "comparisons": len(comparisons), **{key: value for key, value in worst.items() if key != "passed"}}
+    some = {"results": how_many} if how_many is not None and how_many[0] < how_many[1] else {}
+    return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs", "comparisons": len(comparisons), **some,
+            **{key: value for key, value in worst.items() if key not in ("passed", "result")}}
 
 
 def _difference(found):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compare import allowed, difference, kinds_of, nans_in
+from ..compare import Difference, allowed, kinds_of, nans_in
 from ..elements import stored
 from ..refusal import Refusal
 
@@ -145,14 +145,10 @@ def _data_under(strategy, tally, obstacles):
         got = stored(kinds[name.removesuffix(".npy")], np.load(path))
         want = np.load(os.path.join(tally.folder, "want", name))
         numbers += int((want == want).sum())
-        error, missing, instead = difference(got, want, nans_in(os.path.join(tally.folder, "want"), name.removesuffix(".npy")))
-        if missing:
-            return _not_followed(obstacles) or {
-                "state": "no", "reason": f"{missing} elements of '{name[:-4]}' that NumPy has are not written"}
-        if instead:
-            return _not_followed(obstacles) or {
-                "state": "no", "reason": f"{instead} elements of '{name[:-4]}' are numbers where NumPy has NaN"}
-        worst = max(worst, error)
+        found = Difference(got, want, nans_in(os.path.join(tally.folder, "want"), name.removesuffix(".npy")))
+        if found.text():
+            return _not_followed(obstacles) or {"state": "no", "reason": f"of '{name[:-4]}', {found.text().removesuffix(', ')}"}
+        worst = max(worst, found.largest)
     if not numbers:
         return not_run("NumPy has no number in its results")
     limit = allowed(kinds.values())

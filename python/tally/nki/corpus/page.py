@@ -47,7 +47,7 @@ def line(entry):
     if entry["state"] != "traced":
         problem = entry["problem"]
         return f"not traced: {problem['kind']}: {_where(problem)}{problem['text'][:160]}"
-    return (f"{entry['operations']} -> {entry['instructions']}, reference {entry['reference']['state']}, "
+    return (f"{entry['operations']} -> {entry['instructions']}, reference {entry['reference']['state']}{_some(entry['reference'])}, "
             f"race {entry['race']['state']}, data {entry['data']['state']}")
 
 
@@ -153,7 +153,12 @@ def _reference(answer):
     if "error" in answer:
         text += (f": {answer['error']:.2g} off, where the largest number is {answer['largest']:.3g}; by "
                  f"<code>{escape(answer['how'])}</code> with {answer['absolute']:g} absolute and {answer['relative']:g} relative")
-    return text + (f"; {escape(answer['why'])}" if "why" in answer else "")
+    return text + (f"; {escape(answer['why'])}" if "why" in answer else "") + _some(answer)
+
+
+def _some(reference):
+    """If not all results are compared."""
+    return f"; {reference['results'][0]} of {reference['results'][1]} results are compared" if "results" in reference else ""
 
 
 def _with_reason(answer):

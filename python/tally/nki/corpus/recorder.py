@@ -15,6 +15,7 @@ import inspect
 import threading
 import types
 from enum import Enum
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ class Watcher:
     def __init__(self, switch, kernels, root, target=None):
         self.switch, self.known, self.root, self.target = switch, kernels, root, target
         self.calls, self.entered = [], set()
-        self.traced = self.result = self.failed = None
+        self.traced = self.result = self.failed = self.key = None
         self.comparisons, self.exact = [], []
         self.why_not = "the driver compares its result with nothing"
 
@@ -122,6 +123,7 @@ class Watcher:
             raise Done
         given = _bound(function, args, kwargs)
         if ordinal == self.target.ordinal:
+            self.key = _key(function)
             try:
                 self.traced, self.result = self._on_cores(function, given, grid, cores)
             except Exception as error:
@@ -190,7 +192,7 @@ class Watcher:
 
         done = traced(run, ring=self.target.ring, grid=grid, program=(0,) * len(grid), limits=self.target.limits,
                       only_run=only_run)
-        return done, _like(views, iter(_arrays(views)), wants_torch, watched=not only_run)
+        return done, _like(views, iter(_arrays(views)), wants_torch, count() if not only_run else _key(function))
 
     def _program(self, function, given, tracer):
         self.switch.put(tracer)
@@ -203,10 +205,17 @@ class Watcher:
             self.switch.put(None)
 
     def compared(self, how, got, want, absolute, relative, to_largest=False):
-        if np.size(got) == 0:
-            self.why_not = "the test compares no element"
-            return
-        self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
+        if self.key is not None and getattr(want, "made_by", None) == self.key:
+            self.why_not = "the test compares it with another run of itself"
+        elif np.size(got) == 0 or not np.size(want) or _is_all_nan(want):
+            self.why_not = "the test compares no element" if not np.size(got) else "the test compares no number"
+        else:
+            self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
+
+    def how_many(self):
+        """How many of the results are compared, and how many there are; nothing if that is not known of a comparison."""
+        of = [made["result"] for made in self.comparisons or self.exact]
+        return None if None in of else (len(set(of)), len(flat(self.result)))
 
     def _compare_handed(self, thing):
         """With the reference that is in the same object."""
@@ -228,7 +237,7 @@ class Watcher:
             if validator is not None:
                 validator = validator() if isinstance(validator, type) else validator
                 passed = bool(validator.validate(np.asarray(got)))
-                self.comparisons.append({"how": "the test's validator", "passed": passed})
+                self.comparisons.append({"how": "the test's validator", "passed": passed, "result": getattr(got, "number", None)})
             else:
                 self.compared("the test's reference", got, want, absolute, relative, to_largest=True)
 
@@ -342,65 +351,90 @@ def _arrays(views):
     return [np.array(view.read(), view.dtype.dtype) for view in flat(views) if isinstance(view, View)]
 
 
-def _like(views, arrays, wants_torch, watched):
-    """The results in the form in which the kernel gives them."""
+def _like(views, arrays, wants_torch, mark):
+    """The results in the form in which the kernel gives them. They are watched, with their numbers, if `mark` counts them; or it
+    says which kernel has made them."""
     if isinstance(views, View):
         array = next(arrays)
-        if wants_torch:
-            return _tensor(array, watched)
-        return array.view(Watched) if watched else array
+        if not isinstance(mark, tuple):
+            return _watched_tensor(_tensor(array), next(mark)) if wants_torch else _marked(array.view(Watched), number=next(mark))
+        return _marked(_tensor(array) if wants_torch else array.view(Made), made_by=mark)
     if isinstance(views, (list, tuple)):
-        return type(views)(_like(view, arrays, wants_torch, watched) for view in views)
+        return type(views)(_like(view, arrays, wants_torch, mark) for view in views)
     if isinstance(views, dict):
-        return {key: _like(view, arrays, wants_torch, watched) for key, view in views.items()}
+        return {key: _like(view, arrays, wants_torch, mark) for key, view in views.items()}
     return views
 
 
+def _marked(array, **marks):
+    for name, mark in marks.items():
+        setattr(array, name, mark)
+    return array
+
+
+class Made(np.ndarray):
+    """What another call of a kernel has made, and what is computed from it."""
+
+    made_by = None
+
+    def __array_finalize__(self, source):
+        self.made_by = getattr(source, "made_by", None)
+
+
 class Watched(np.ndarray):
-    """A result of the kernel, and what is computed from it."""
+    """A result of the kernel, and what is computed from it; `number` says which of the results."""
+
+    number = None
+
+    def __array_finalize__(self, source):
+        self.number = getattr(source, "number", None)
 
     def __eq__(self, other):
         same = np.equal(np.asarray(self), np.asarray(other))
-        if not isinstance(other, Watched) and _watcher is not None:
-            _watcher.exact.append(_comparison("==", self, other, 0, 0, False))
+        _note_equal(self, other)
         return same
 
     __hash__ = None
 
 
+def _note_equal(watched, other):
+    is_other = not _watched(other) and getattr(other, "made_by", None) is None
+    if _watcher is not None and is_other and not _is_all_nan(other):
+        _watcher.exact.append(_comparison("==", watched, other, 0, 0, False))
+
+
 _watcher = None
 
 
-def _tensor(array, watched):
+def _tensor(array):
     import torch
 
     element = find_element(array.dtype)
     plain = torch.from_numpy(np.ascontiguousarray(array, np.dtype(element.dtype.str)))
     kind = getattr(torch, element.name, plain.dtype) if element.is_float else plain.dtype
-    tensor = plain.to(kind) if isinstance(kind, torch.dtype) else plain
-    return _watched_tensor(tensor) if watched else tensor
+    return plain.to(kind) if isinstance(kind, torch.dtype) else plain
 
 
-def _watched_tensor(tensor):
+def _watched_tensor(tensor, number):
     import torch
 
     global _Tensor
     if _Tensor is None:
         class Result(torch.Tensor):
             watched_tensor = True
+            number = None
 
             def numpy(self):
-                return np.asarray(self.as_subclass(torch.Tensor).numpy()).view(Watched)
+                return _marked(np.asarray(self.as_subclass(torch.Tensor).numpy()).view(Watched), number=self.number)
 
             def __eq__(self, other):
-                if _watcher is not None and not isinstance(other, Result):
-                    _watcher.exact.append(_comparison("==", self, other, 0, 0, False))
+                _note_equal(self, other)
                 return self.as_subclass(torch.Tensor) == other
 
             __hash__ = torch.Tensor.__hash__
 
         _Tensor = Result
-    return tensor.as_subclass(_Tensor)
+    return _marked(tensor.as_subclass(_Tensor), number=number)
 
 
 _Tensor = None
@@ -421,9 +455,10 @@ def _numbers(value):
 
 
 def _comparison(how, got, want, absolute, relative, to_largest):
+    number = getattr(got, "number", None)
     got, want = _unpacked(got, want)
     got, want = _numbers(got), _numbers(want)
-    said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False}
+    said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False, "result": number}
     if got.size != want.size:
         return {**said, "why": f"shape {list(got.shape)}, and the reference has {list(want.shape)}"}
     got = got.reshape(want.shape)
@@ -444,6 +479,11 @@ def _unpacked(got, want):
     if element is None or not element.packed or not isinstance(want, np.ndarray) or want.itemsize != element.itemsize:
         return got, want
     return [unpacked(element, np.ascontiguousarray(words).view(element.dtype.str)) for words in (got, want)]
+
+
+def _is_all_nan(value):
+    numbers = _numbers(value)
+    return numbers.dtype.kind == "f" and bool(np.isnan(numbers).all())
 
 
 def _watched(value):
@@ -506,7 +546,7 @@ def _plain(value):
 def _keeping(function):
     def made(value, *args, **given):
         if isinstance(value, Watched):
-            return _watched_tensor(function(_plain(value), *args, **given))
+            return _watched_tensor(function(_plain(value), *args, **given), value.number)
         return function(value, *args, **given)
 
     return made

@@ -75,6 +75,31 @@ def none_of_it(x):
 
 
 @nki.jit
+def with_itself(x):
+    """A test compares its result with that of another call of it."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+
+
+@nki.jit
+def never_a_number(x):
+    """A test compares NaN with NaN."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+
+
+@nki.jit
+def one_of_two(x):
+    """A test compares one of its results."""
+    outs = [nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm, name=name) for name in ("first", "second")]
+    for out in outs:
+        nisa.dma_copy(dst=out, src=x)
+    return outs
+
+
+@nki.jit
 def without_numbers(x, rows):
     """Stores what nothing has written, if there are few rows."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -9,7 +9,8 @@ import nosuchmodule
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, chosen_by_a_member, chosen_inside, compared_later, for_a_newer_chip, of_either_type,
-                           none_of_it, partly_written, whole, with_a_broken_reference, without_numbers, words)
+                           never_a_number, none_of_it, one_of_two, partly_written, whole, with_a_broken_reference, with_itself,
+                           without_numbers, words)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
 
@@ -88,6 +89,23 @@ def test_partly_written():
 def test_nothing():
     x = np.random.rand(64, 32).astype(np.float32)
     np.testing.assert_allclose(none_of_it(x)[0:0], 7 * x[0:0])
+
+
+def test_itself():
+    x = np.random.rand(64, 32).astype(np.float32)
+    before = with_itself(x)
+    np.testing.assert_allclose(with_itself(x) + 1, before + 1)
+
+
+def test_never_a_number():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(never_a_number(x) * np.nan, x * np.nan)
+
+
+def test_one_of_two():
+    x = np.random.rand(64, 32).astype(np.float32)
+    first, _ = one_of_two(x)
+    np.testing.assert_allclose(2 * first, 2 * x)
 
 
 def test_few_rows():
