@@ -236,6 +236,21 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((process.returncode, err), (2, "error: interrupted\n"))
         self.assertFalse((self.folder / "k.json").exists())
 
+    def test_results_of_ring(self):
+        """A tensor in HBM that each iteration makes has one place for all, so it is not a result; others are."""
+        kernel = self.folder / "k.json"
+        given = KERNELS / "dynamic.py", "through_hbm", "--arg", "x=f32[32,8]"
+        self.assertEqual(run(*given, "--arg", "n=i32[1,1]:4", "-o", kernel, "-q")[0], 0)
+        for n in (0, 1, 2, 7):
+            folders = f"--inputs={self.folder / f'in{n}'}", f"--expect={self.folder / f'want{n}'}"
+            self.assertEqual(run(*given, "--arg", f"n=i32[1,1]:{n}", f"--results-of={kernel}", *folders), (0, "", ""))
+            status, text = tally("sim", kernel, f"--machine={machine()}", f"--trips=i={n}", f"--inputs={self.folder / f'in{n}'}",
+                                 f"--outputs={self.folder / 'out'}", "--check-data")
+            self.assertEqual(status, 0, text)
+            status, text, err = run("compare", kernel, self.folder / f"want{n}", self.folder / "out")
+            self.assertEqual((status, f"out: f32, {32 * n} numbers" in text), (0 if n else 2, True), text + err)
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""
         kernel, got = self.folder / "k.json", self.folder / "out"

@@ -20,12 +20,12 @@ import numpy as np
 
 from tally.nki import Refusal, trace_file
 from tally.nki.document import as_text
-from tally.nki.elements import ELEMENTS, cast, packed, unpacked
+from tally.nki.elements import ELEMENTS, cast, packed, promoted, unpacked
 from tally.nki.expressions import OPERATORS
 from tally.nki.instructions import INSTRUCTIONS, Call
 from tally.nki.tree import Limits
 from tally.nki.values import FAR
-from tally.nki.trace import Raised
+from tally.nki.trace import Raised, Tensor
 
 from . import support
 from .expand import expanded
@@ -51,6 +51,118 @@ class KernelTest(unittest.TestCase):
             self.assertLess(error, numpy_tolerance, name)
         self.assertEqual(differences(traced, tolerance=tolerance), [])
         self.assertEqual(race(traced), "yes")
+
+
+class TypesTest(KernelTest):
+    """Types of results, and whole numbers, as the vendor's pages say it."""
+
+    def traced(self, body, first=False, **arguments):
+        """Of a kernel that is given here."""
+        heads = ("import neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n" if first else
+                 "import nki.isa as nisa\nimport nki.language as nl\n")
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as folder:
+            path = Path(folder) / "k.py"
+            path.write_text(f"{heads}def k({', '.join(arguments)}):\n    " + body.replace("\n", "\n    ") + "\n", encoding="utf-8")
+            return trace_file(path, "k", {key: value if isinstance(value, Tensor) else tensor(value) for key, value in arguments.items()},
+                              keep_log=True)
+
+    def test_promoted(self):
+        for have, want in (("int32 float16", "float16"), ("uint16 tfloat32", "tfloat32"), ("float32 tfloat32", "float32"),
+                           ("float32 bfloat16", "float32"), ("float16 bfloat16", "float32"), ("float8_e4m3 float16", "float16"),
+                           ("float8_e4m3 bfloat16", "bfloat16"), ("float8_e4m3 float8_e5m2", "bfloat16"), ("int16 int32", "int32"),
+                           ("uint8 uint16", "uint16"), ("uint16 int32", "int32"), ("int8 uint8", "int16"), ("int8 uint16", "int32"),
+                           ("int32 uint32", "float32"), ("int8 int8", "int8"), ("float32 int8 uint8", "float32")):
+            kinds = [ELEMENTS[name] for name in have.split()]
+            for order in (kinds, kinds[::-1]):
+                self.assertEqual(promoted(order).name, want, have)
+
+    def test_results(self):
+        """Of two types and of numbers, in both orders and generations."""
+        i, f = np.arange(1024, dtype=np.int32).reshape(128, 8), support.random(128, 8)
+        half = np.round(f * 64) / 64  # is itself in bf16 and f16
+        body = "r = nl.{}({})\no = nl.ndarray(r.shape, dtype=r.dtype, buffer=nl.shared_hbm)\nnl.store(o, r)\nreturn o"
+        for given, kinds, want, kind in (
+                ("nl.load(x), nl.load(y)", ("i32", "f32"), i + f, "f32"), ("nl.load(y), nl.load(x)", ("i32", "f32"), i + f, "f32"),
+                ("nl.load(x), nl.load(y)", ("bf16", "f32"), half + f, "f32"), ("nl.load(x), nl.load(y)", ("bf16", "f16"), half + half, "f32"),
+                ("nl.load(x), 1.5", ("i32", "f32"), i + 1.5, "f32"), ("nl.load(x), 1.25", ("bf16", "f32"), half + 1.25, "f32"),
+                ("nl.load(x), 2", ("i32", "f32"), i + 2, "i32")):
+            arrays = [Tensor({"i32": i, "f32": f}.get(kind, half), kind) for kind in kinds]
+            traced = self.traced(body.format("add", given), first=True, x=arrays[0], y=arrays[1])
+            found = {buffer["name"]: buffer["type"] for buffer in traced.document["buffers"]}
+            self.assertEqual(found["o"], kind, (given, kinds))
+            self.check(traced, {"o": want})
+        traced = self.traced(body.format("where", "nl.load(x) > 5, nl.load(x), nl.load(y)"), first=True, x=i, y=f)
+        self.check(traced, {"o": np.where(i > 5, i, f)})
+
+    def test_whole(self):
+        """Exact on gpsimd; on the vector engine as f32."""
+        random = np.random.RandomState(3)
+        x, y = random.randint(-2**31, 2**31 - 1, (128, 8)).astype(np.int32), random.randint(1, 40, (128, 8)).astype(np.int32)
+        body = ("o = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)\na, b, r = (nl.ndarray(x.shape, dtype=nl.int32, "
+                "buffer=nl.sbuf) for _ in range(3))\nnisa.dma_copy(dst=a, src=x)\nnisa.dma_copy(dst=b, src=y)\n"
+                "nisa.tensor_tensor(dst=r, data1=a, data2=b, op=nl.{}{})\nnisa.dma_copy(dst=o, src=r)\nreturn o")
+        wide, more = x.astype(np.int64), y.astype(np.int64)
+        for name, want in (("add", wide + more), ("subtract", wide - more), ("multiply", wide * more),
+                           ("right_shift", np.where(more > 31, 0, (wide & 0xFFFFFFFF) >> (more & 31)))):
+            traced = self.traced(body.format(name, ""), x=x, y=y)
+            np.testing.assert_array_equal(traced.expected["o"], want.astype(np.int32), name)
+            self.assertEqual(differences(traced), [])
+            self.assertEqual(any(queue == "gpsimd" for queue in _queues(traced)), name != "right_shift")
+        traced = self.traced(body.format("add", ", engine=nisa.engine.vector"), x=x, y=y)
+        self.assertFalse((traced.expected["o"] == (wide + more).astype(np.int32)).all())
+        with self.assertRaisesRegex(Refusal, "'bitwise_and' of the bits of 'float32'; it takes whole numbers"):
+            self.traced("t = nl.load(x)\nr = nisa.tensor_tensor(t, t, op=nl.bitwise_and)\nreturn x", first=True, x=support.random(4, 4))
+
+    def test_short_shift(self):
+        """Zeros come from the left of 16 bits."""
+        x = np.arange(-512, 512, dtype=np.int16).reshape(128, 8)
+        traced = self.traced("o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\nt = nl.ndarray(x.shape, dtype=x.dtype, "
+                             "buffer=nl.sbuf)\nnisa.dma_copy(dst=t, src=x)\nnisa.tensor_scalar(dst=t, data=t, op0=nl.right_shift, "
+                             "operand0=3)\nnisa.dma_copy(dst=o, src=t)\nreturn o", x=Tensor(x, "i16"))
+        np.testing.assert_array_equal(traced.expected["o"], (x.view(np.uint16) >> 3).view(np.int16))
+        self.assertEqual(differences(traced), [])
+
+    def test_transpose_of_four(self):
+        x = support.random(4, 2, 3, 8)
+        traced = self.traced("o = nl.ndarray((8, 2, 3, 4), dtype=x.dtype, buffer=nl.shared_hbm)\nt = nl.ndarray((8, 2, 3, 4), "
+                             "dtype=x.dtype, buffer=nl.sbuf)\nnisa.dma_transpose(dst=t, src=x)\nnisa.dma_copy(dst=o, src=t)\nreturn o", x=x)
+        self.check(traced, {"o": np.transpose(x, (3, 1, 2, 0))})
+
+    def test_offset_outside(self):
+        """An index beyond the tensor is an error of the device."""
+        body = ("o = nl.ndarray((4, 8), dtype=x.dtype, buffer=nl.shared_hbm)\ni = nl.ndarray((4, 1), dtype=nl.int32, buffer=nl.sbuf)\n"
+                "nisa.dma_copy(dst=i, src=at)\nnisa.dma_copy(dst=o, src=x.ap([[8, 4], [1, 8]], vector_offset=i, indirect_dim=0){})\nreturn o")
+        x = support.random(16, 8)
+        for number in (-1, 16, 600):
+            at = np.array([[1], [2], [number], [3]], np.int32)
+            with self.assertRaisesRegex(Refusal, r"an index of 'vector_offset' leads out of 'x', \[16, 8\]"):
+                self.traced(body.format(""), x=x, at=at)
+            self.traced(body.format(", oob_mode=nisa.oob_mode.skip"), x=x, at=at)
+        at[2] = 15
+        np.testing.assert_array_equal(self.traced(body.format(""), x=x, at=at).expected["o"], x[[1, 2, 15, 3]])
+
+    def test_masked_load(self):
+        """What the mask leaves out stays as it was."""
+        x = support.random(128, 16)
+        traced = self.traced("o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\ni, j = nl.mgrid[0:128, 0:16]\n"
+                             "t = nl.zeros((128, 16), dtype=x.dtype, buffer=nl.sbuf)\nt[i, j] = nl.load(x[i, j], mask=j < 7)\n"
+                             "nl.store(o, t)\nreturn o", first=True, x=x)
+        self.check(traced, {"o": np.where(np.arange(16) < 7, x, 0)})
+
+    def test_not_whole(self):
+        for body, text in (("for i in nl.dynamic_range(2.5):\n    pass\nreturn x", "'dynamic_range' to or by 2.5; it takes whole numbers"),
+                           ("nl.ndarray((4, 3.5), dtype=x.dtype, buffer=nl.sbuf)\nreturn x", "extents are whole numbers")):
+            with self.assertRaisesRegex(Refusal, re.escape(text)):
+                self.traced(body, x=support.random(4, 4))
+
+
+def _queues(traced):
+    pending, queues = list(traced.document["body"]), []
+    while pending:
+        entry = pending.pop()
+        queues += [entry["queue"]] if "queue" in entry else []
+        pending += entry.get("body", [])
+    return queues
 
 
 class SecondGenerationTest(KernelTest):

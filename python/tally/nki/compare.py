@@ -68,7 +68,7 @@ class Difference:
         self.largest = float(np.nan_to_num(relative, posinf=np.inf).max(initial=0))
 
     def text(self):
-        """What is wrong beside numbers."""
+        """What else is wrong than numbers that differ."""
         return "".join(f"{count} {what}, " for count, what in (
             (self.missing, "are not written"), (self.instead, "are numbers where NumPy has NaN"),
             (self.extra, "are numbers where NumPy has computed none")) if count)

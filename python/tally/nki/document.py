@@ -506,8 +506,11 @@ def buffers_of(document, families):
         if buffer is None:
             continue
         left.remove(buffer)
-        extents = [*family.extents, *family.shape]
-        if prod(extents) != prod(buffer["shape"]) or family.element.tally != buffer["type"]:
+        extents, have = [*family.extents, *family.shape], buffer["shape"]
+        made_in_loops = family.extents and len(have) == len(extents) and have[-len(family.shape):] == list(family.shape)
+        if made_in_loops and any(count > slots for count, slots in zip(extents, have)):
+            continue  # a ring, of whose tensors some are overwritten
+        if prod(extents) != prod(have) and not made_in_loops or family.element.tally != buffer["type"]:
             raise Refusal(f"'{wanted}' is {family.element.tally}{extents}, and {buffer['type']}{buffer['shape']} in the kernel that was "
                           "written before; give arguments of the same shapes and types", family.place)
         found[family] = buffer["name"], Given(buffer["shape"])

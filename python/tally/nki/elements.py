@@ -124,6 +124,38 @@ def find_element(what):
     return ELEMENTS.get(_OTHER_NAMES.get(name, name))
 
 
+# Bits of the exponent and of the fraction.
+_BITS = {"float32": (8, 23), "tfloat32": (8, 10), "bfloat16": (8, 7), "float16": (5, 10), "float8_e4m3": (4, 3),
+         "float8_e4m3fn": (4, 3), "float8_e5m2": (5, 2)}
+
+
+def promoted(elements):
+    """The type of what an operation makes of these: it holds the numbers of all of them, or of the float types if there are
+    any. It is one of theirs if that does, and a wider one if none does."""
+    kinds = {element.name: element for element in elements}
+    chosen = [element for element in kinds.values() if element.is_float] or list(kinds.values())
+    if len(chosen) == 1 or any(element.packed for element in kinds.values()):
+        return next(iter(elements)) if len(kinds) == 1 or not chosen else chosen[0]
+    wider = ("bfloat16", "float16", "float32") if chosen[0].is_float else ("int16", "int32", "float32")
+    return next(element for element in [*chosen, *map(ELEMENTS.get, wider)] if all(_holds(element, other) for other in chosen))
+
+
+def _holds(wide, element):
+    if wide is element or wide.name == "float32":
+        return True
+    if wide.is_float:
+        return all(have >= need for have, need in zip(_BITS[wide.name], _BITS[element.name]))
+    have, need = np.iinfo(wide.dtype), np.iinfo(element.dtype)
+    return have.min <= need.min and have.max >= need.max
+
+
+def of_number(value):
+    """The type of a number: its own if NumPy has made it, and the widest there is otherwise."""
+    if isinstance(value, np.generic):
+        return find_element(value.dtype) or ELEMENTS["float32"]
+    return ELEMENTS["uint8" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"]
+
+
 # Bits of the fraction, bias of the exponent, whether the largest codes are infinite, and rounding.
 _CODES = {"fp8": (3, 7, "inf", _small_float(3, -6, 240, _INF)),
           "fp8_e4m3fn": (3, 7, "nan", _small_float(3, -6, 448, np.nan)),

@@ -136,6 +136,27 @@ OPERATORS = {
 }
 
 
+# The same of whole numbers of 32 bits: exact, but for the bits that do not fit.
+WHOLE = {row.name.removeprefix("whole "): row for row in [
+    Operator("whole add", 2, np.add, "iadd({0}, {1})", True),
+    Operator("whole subtract", 2, np.subtract, "isub({0}, {1})", True),
+    Operator("whole multiply", 2, np.multiply, "imul({0}, {1})", True),
+]}
+
+
+def of_bits(operator, bits, name):
+    """An operator on words of this many bits; a shift to the right brings zeros, whatever the sign is."""
+    if not operator.integer:
+        return operator
+    if bits is None:
+        raise Refusal(f"'{operator.name}' of the bits of '{name}'; it takes whole numbers")
+    if operator.name != "right_shift":
+        return operator
+    most = (1 << bits) - 1
+    return operator._replace(name=f"right_shift {bits}", numpy=lambda x, by: np.where((by < 0) | (by > 31), 0, (x & most) >> (by & 31)),
+                             text="shr({0}, {1})" if bits == 32 else f"shr(bitand({{0}}, {most}), {{1}})")
+
+
 class Reduction(NamedTuple):
     name: str
     numpy: Callable

@@ -18,9 +18,9 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from . import blocks
-from .elements import find_element
-from .expressions import (OPERATORS, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
-                          Stacked, Transpose, Whole, find_operator, find_reduction, stacked)
+from .elements import find_element, promoted
+from .expressions import (OPERATORS, WHOLE, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
+                          Stacked, Transpose, Whole, find_operator, find_reduction, of_bits, stacked)
 from .refusal import Refusal
 from .values import Grid, Mask, Register, View, limited, reshaped, split
 
@@ -54,6 +54,7 @@ class Call:
         self.given, self.reads, self.sizes = [], [], {}  # tiles as they are given, and what is read of them
         self.first = None  # the first tile that is read, whole
         self.numbers, self.in_loop = [], False
+        self.usual = None  # the engine, if it is another one than of most uses
 
     def __getattr__(self, name):
         self.asked.add(name)
@@ -200,9 +201,26 @@ def _memset(call):
     return [(call.dst, call.number(call.value))]
 
 
+def _operator(view, op, *arities):
+    """An operator of a tile, and of others or numbers."""
+    whole = isinstance(view, View) and not view.dtype.is_float
+    return of_bits(find_operator(op, *arities), 8 * view.dtype.itemsize if whole else None, getattr(view, "dtype", type(view).__name__))
+
+
 def _tensor_tensor(call):
     left, right = call.read(call.data1), call.read_like(call.data2, call.data1)
-    return [(call.dst, Apply(find_operator(call.op, 2), left, right))]
+    operator = _operator(call.data1, call.op, 2)
+    if not operator.integer and _are_whole(call):
+        operator, call.usual = WHOLE.get(operator.name, operator), "gpsimd"
+    return [(call.dst, Apply(operator, left, right))]
+
+
+def _are_whole(call):
+    """Whether operands and result are whole numbers of 32 bits, which gpsimd computes with as such."""
+    views = [view for view in (call.data1, call.data2, call.dst) if view is not None]
+    made = [] if call.dst is not None else [find_element(call.dtype) or promoted([view.dtype for view in views])]
+    return (all(kind.name in ("int32", "uint32") for kind in [*(view.dtype for view in views), *made])
+            and all(view.buffer != "psum" for view in views) and str(call.engine) != "vector")
 
 
 def _applied(call, expression, op, operand, reverse):
@@ -211,7 +229,7 @@ def _applied(call, expression, op, operand, reverse):
         if reverse or operand is not None and (isinstance(operand, (View, Register)) or operand != 0):
             raise Refusal(f"'{call.row.name}' gives an operand, or reverses it, without its operator")
         return expression
-    operator = find_operator(op, 1, 2)
+    operator = _operator(call.data, op, 1, 2)
     if operator.arity == 1:
         if reverse or operand is not None and (isinstance(operand, (View, Register)) or operand != 0):
             raise Refusal(f"'{operator.name}' takes one tile, and this '{call.row.name}' gives it an operand, or reverses them; "
@@ -315,7 +333,7 @@ def _transpose(call):
 
 def _dma_transpose(call):
     source, rank = call.read(call.src), call.src.ndim
-    axes = tuple(call.axes) if call.axes is not None else tuple(reversed(range(rank)))
+    axes = tuple(call.axes) if call.axes is not None else (3, 1, 2, 0) if rank == 4 else tuple(reversed(range(rank)))
     if rank == 2 and axes == (1, 0):
         return [(call.dst, Transpose(source))]
     return [(call.dst, Function("permute", lambda x: np.transpose(x, axes), f"permute({{0}}, {list(axes)})",

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from .elements import ELEMENTS, cast, find_element
+from .elements import ELEMENTS, cast, find_element, of_number, promoted
 from .expressions import OPERATORS, REDUCTIONS
 from .instructions import INSTRUCTIONS
 from .loops import dynamic_loop, dynamic_while
@@ -171,7 +171,10 @@ class Language:
         source = src if src.ndim > 1 else src.reshape(shape)
         if mask is not None and source is not src:
             refuse("a mask on a load of one axis; index with two")
-        return self._moved(source, tile, mask)
+        tile = self._moved(source, tile, mask)
+        if mask is not None and tile.memory.written:
+            tile.memory.producer = self.tracer.latest  # of what the mask lets through
+        return tile
 
     def store(self, dst, value=None, mask=None):
         if isinstance(value, (int, float, np.number)):
@@ -243,7 +246,7 @@ class Language:
         if name != "mean":
             return result
         axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-        return self.tracer.arithmetic("multiply", result, 1 / prod(x.shape[a] for a in axes))
+        return self.tracer.arithmetic("multiply", result, 1 / prod(x.shape[a] for a in axes), given={"dtype": result.dtype})
 
     def var(self, x, axis, dtype=None, mask=None, keepdims=False):
         mean = self.reduce("mean", x, axis, mask=mask)
@@ -262,7 +265,7 @@ class Language:
         mean = self.tracer.perform("tensor_scalar", False, (), dict(
             data=squares, op0=_Operator("multiply", self), operand0=1 / n, op1=_Operator("add", self), operand1=epsilon))
         normal = self.apply("multiply", x, self.apply("rsqrt", mean), mask=mask)
-        return self.apply("multiply", normal, w if w.shape == x.shape else w.broadcast_to(x.shape), dtype=dtype, mask=mask)
+        return self.apply("multiply", normal, w if w.shape == x.shape else w.broadcast_to(x.shape), dtype=dtype or x.dtype, mask=mask)
 
     def matmul(self, x, y, transpose_x=False):
         x = self._in_sbuf(x)
@@ -283,7 +286,9 @@ class Language:
 
     def where(self, condition, x, y, dtype=None):
         tiles = [tile for tile in (x, y, condition) if isinstance(tile, View)]
-        shape, dtype = _common_shape("where", tiles), dtype or tiles[0].dtype
+        values = [value for value in (x, y) if isinstance(value, View) or not self.modern] or [x, y]
+        dtype = dtype or promoted([value.dtype if isinstance(value, View) else of_number(value) for value in values])
+        shape = _common_shape("where", tiles)
         condition, x, y = (tile.broadcast_to(shape) if isinstance(tile, View) else self.full(shape, tile, dtype)
                            for tile in (condition, x, y))
         chosen = self.tracer.perform("tensor_copy", False, (y,), {"dtype": dtype})
@@ -317,6 +322,9 @@ class Language:
             start, stop = 0, start
         if isinstance(step, Register):
             refuse("the step of 'dynamic_range' is a register; the device needs a number")
+        for bound in (start, stop, step):
+            if isinstance(bound, float) and bound != int(bound):
+                refuse(f"'dynamic_range' to or by {bound}; it takes whole numbers")
         return dynamic_loop(self.tracer.recorder, start, stop, step)
 
     def fori_loop(self, lower, upper, body_fun, step=1):

@@ -11,7 +11,7 @@ from math import gcd
 
 import numpy as np
 
-from .elements import ELEMENTS, find_element
+from .elements import ELEMENTS, find_element, of_number, promoted
 from .expressions import MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
 from .others import Messages, Own, Shared, from_others
@@ -57,6 +57,7 @@ class Tracer:
         self.recorder = Recorder(limits, progress)
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
+        self.latest = None  # whatever it is
         self.inputs, self.hbm, self.notes = [], [], notes or Notes()
         self.constants = {}  # by place and content
         self.messages = Messages(self)
@@ -73,9 +74,11 @@ class Tracer:
         if isinstance(shape, (int, np.integer)):
             shape = (shape,)
         try:
-            shape = tuple(int(n) for n in shape) or (1,)
+            given, shape = shape, tuple(int(n) for n in shape) or (1,)
         except TypeError:
             refuse(f"'{shape}' is not a shape; give whole numbers")
+        if any(n != asked for n, asked in zip(shape, given)):
+            refuse(f"a tensor of shape {list(given)}; extents are whole numbers")
         if min(shape) < 1:
             refuse(f"a tensor of shape {list(shape)}; extents are at least 1")
         kind = find_element(element)
@@ -220,6 +223,10 @@ class Tracer:
                 if new is not None:  # no operation makes it, of no elements
                     new.memory.producer = Operation(row.name, "", "", None, (), None, [("w", targets[0], None)])
                 return new if new is not None else targets[0]
+        for view in [*reads, *targets]:
+            if view.outside is not None and call.oob_mode != "skip":
+                refuse(f"an index of 'vector_offset' leads out of '{view.name}', {list(view.memory.shape)}, which the device reports as an "
+                       "error; where that is meant, say 'oob_mode=nisa.oob_mode.skip'")
         # On the device, a copy to or from addresses beyond a tensor does nothing, if it may be skipped.
         leaving = [view for view in [*reads, *targets] if call.oob_mode == "skip" and view.leaves()]
         skipped = bool(leaving)
@@ -240,6 +247,7 @@ class Tracer:
                               tuple(expression for _, expression in results), here(),
                               [("r", view, None) for view in reads], tuple(call.numbers))
         self._write(row, call, operation, targets, values, modern)
+        self.latest = operation
         self._sources(operation)
         self.recorder.add(operation)
         self._note_known(row, call, reads, targets)
@@ -265,7 +273,8 @@ class Tracer:
                     space = "sbuf"
                 element = call.dtype
                 if element is None:
-                    element = "float32" if row.name in PRODUCTS else call.reads[0].dtype
+                    element = ("float32" if row.name in PRODUCTS else promoted([view.dtype for view in call.reads])
+                               if row.name in _PROMOTING else call.reads[0].dtype)
                 destination = new = self.allocate(shape, element, space, modern)
             if not isinstance(destination, View):
                 refuse(f"'{row.name}' writes to a tile, not to {type(destination).__name__}")
@@ -332,7 +341,7 @@ class Tracer:
     def _engine(self, row, call, reads, target):
         asked = self._asked(call)
         if row.name not in DMA:
-            engine = asked or row.engine
+            engine = asked or call.usual or row.engine
             return engine, engine
         out = target.memory.space == "hbm" and not (reads and reads[0].memory.space == "hbm")
         engine = asked or ("gpsimd" if out else "sync")
@@ -476,6 +485,7 @@ class Tracer:
         if not from_numpy and not isinstance(y, View):
             refuse(f"'{name}' of a tile and {type(y).__name__}")
         given = dict(given or {})
+        given.setdefault("dtype", _result_type(x, y))
         if from_numpy or _is_column(y, x):
             given.update(data=x, op0=_Named(name), operand0=y, reverse0=reverse)
             return self.perform("tensor_scalar", False, (), given)
@@ -730,6 +740,18 @@ def _adds_constant(call, target):
             and (target.memory.element.name != "uint32" or (step >= 0) == (call.op0.operator == "add"))
             and (data.memory, data.offset, data.shape) == (target.memory, target.offset, target.shape)
             and bool(np.all(np.abs(target.read()) < FAR) and np.all(np.mod(target.read(), 1) == 0)))
+
+
+# Of what they read, the result has the type that holds all of it; of other instructions, that of the first tile.
+_PROMOTING = {"tensor_tensor", "tensor_tensor_scan"}
+
+
+def _result_type(x, y):
+    """Of an operator. The second generation says nothing of numbers: only a fraction makes a float of whole numbers."""
+    if isinstance(y, View):
+        return promoted([x.dtype, y.dtype])
+    number = of_number(y)
+    return promoted([x.dtype, number]) if not x.memory.modern or number.is_float and not x.dtype.is_float else x.dtype
 
 
 def _is_column(x, wide):

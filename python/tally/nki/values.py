@@ -453,7 +453,7 @@ class View:
         return self.memory.tracer.arithmetic("divide", self, other, reverse=True)
 
     def __neg__(self):
-        return self.memory.tracer.arithmetic("multiply", self, -1.0)
+        return self.memory.tracer.arithmetic("multiply", self, -1.0, given={"dtype": self.dtype})
 
     def __iadd__(self, other):
         return self.memory.tracer.add_to(self, other)

@@ -574,3 +574,15 @@ def rows_by_an_offset(x, n):
         nisa.dma_copy(dst=tile, src=x.ap(pattern=[[8, 64], [1, 8]], offset=0, scalar_offset=table[0:1, nl.ds(i, 1)], indirect_dim=0))
         nisa.dma_copy(dst=out[nl.ds(i * 64, 64)], src=tile)
     return out
+
+
+@nki.jit
+def through_hbm(x, n):
+    """A tensor in HBM that each iteration makes."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        between = nl.ndarray((4, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+        nisa.dma_copy(dst=between, src=x[nl.ds(4 * i, 4)])
+        nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=between)
+    return out
