@@ -469,10 +469,11 @@ public:
 
   Decisions run() {
     std::vector<Candidate> candidates = start();
-    // What is promising at once is improved first, while that is affordable.
+    // What is promising at once is improved first, while that is affordable. Signals that no
+    // dependence needs seldom gain anything: only if they do at once.
     std::ranges::stable_sort(candidates, isBetter);
     for (Candidate &candidate : candidates) {
-      if (candidate.score) {
+      if (candidate.score && (candidate.savings.signals || &candidate == &candidates.front())) {
         improve(candidate);
       }
     }

@@ -94,30 +94,34 @@ std::vector<std::pair<InstrId, InstrId>> joinsOf(const Kernel &kernel) {
   return joins;
 }
 
-/// The least cost of any sharing: every set alone or shared, all combinations, with signals of
-/// instructions that nobody waits for and without.
+/// The least cost of any sharing: every set alone or shared, all combinations, and as 'per-loop'.
 double leastCost(const Kernel &kernel, const Machine &machine, const Decisions &like) {
   std::vector<std::vector<InstrId>> sets = setsOf(kernel);
   std::vector<std::pair<InstrId, InstrId>> joins = joinsOf(kernel);
   double least = HUGE_VAL;
-  for (uint64_t choice = 0; choice < uint64_t(2) << (sets.size() + joins.size()); ++choice) {
-    Decisions options = like;
-    options.plan.sharing.assign(kernel.instrs.size(), choice & 1 ? Sharing::Body : Sharing::None);
-    for (size_t s = 0; s < sets.size(); ++s) {
-      for (InstrId member : sets[s]) {
-        options.plan.sharing[member] = choice >> (1 + s) & 1 ? Sharing::Body : Sharing::None;
-      }
-    }
-    for (size_t j = 0; j < joins.size(); ++j) {
-      if (choice >> (1 + sets.size() + j) & 1) {
-        options.plan.sharing[joins[j].first] = options.plan.sharing[joins[j].second] =
-            Sharing::Join;
-      }
-    }
+  auto consider = [&](Decisions options) {
     for (bool step : {false, true}) {
       options.lower.stepThresholds = step;
       least = std::min(least, program(kernel, options, machine)->cost);
     }
+  };
+  Decisions options = like;
+  options.plan.sharing.assign(kernel.instrs.size(), Sharing::Body);
+  consider(options);
+  for (uint64_t choice = 0; choice < uint64_t(1) << (sets.size() + joins.size()); ++choice) {
+    options.plan.sharing.assign(kernel.instrs.size(), Sharing::None);
+    for (size_t s = 0; s < sets.size(); ++s) {
+      for (InstrId member : sets[s]) {
+        options.plan.sharing[member] = choice >> s & 1 ? Sharing::Body : Sharing::None;
+      }
+    }
+    for (size_t j = 0; j < joins.size(); ++j) {
+      if (choice >> (sets.size() + j) & 1) {
+        options.plan.sharing[joins[j].first] = options.plan.sharing[joins[j].second] =
+            Sharing::Join;
+      }
+    }
+    consider(options);
   }
   return least;
 }
