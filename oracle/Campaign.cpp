@@ -114,10 +114,11 @@ PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy) {
   for ([[maybe_unused]] const Instr &instr : code.kernel.instrs) {
     options.sharing.push(static_cast<Sharing>(random.below(choices)));
   }
-  IdVector<InstrId, InstrId> joins = findJoins(code.kernel);
-  for (InstrId instr : joins.ids()) {
-    if (joins[instr].valid() && instr < joins[instr] && random.percent(75)) {
-      options.sharing[instr] = options.sharing[joins[instr]] = Sharing::Join;
+  options.twins = findJoins(code.kernel);
+  for (InstrId instr : options.twins.ids()) {
+    InstrId twin = options.twins[instr];
+    if (twin.valid() && instr < twin && random.percent(75)) {
+      options.sharing[instr] = options.sharing[twin] = Sharing::Join;
     }
   }
   return options;

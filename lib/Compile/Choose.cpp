@@ -86,7 +86,13 @@ struct Set {
 /// The sets of a kernel, and how each shares.
 class Sets {
 public:
-  Sets(const Kernel &kernel, bool mayJoin) : kernel(kernel) { find(mayJoin); }
+  Sets(const Kernel &kernel, bool mayJoin)
+      : kernel(kernel), joins(mayJoin ? findJoins(kernel) : IdVector<InstrId, InstrId>()) {
+    find();
+  }
+
+  /// Of two that may be joined, the other one; empty if there are none.
+  const IdVector<InstrId, InstrId> &twins() const { return joins; }
 
   std::vector<Set>::iterator begin() { return sets.begin(); }
 
@@ -138,8 +144,7 @@ public:
 private:
   static constexpr uint32_t noSet = UINT32_MAX;
 
-  void find(bool mayJoin) {
-    const auto joins = mayJoin ? findJoins(kernel) : IdVector<InstrId, InstrId>();
+  void find() {
     std::vector<bool> waitedFor(kernel.instrs.size(), false);
     for (const Dep &dep : kernel.deps) {
       waitedFor[dep.producer.value] = true;
@@ -185,6 +190,7 @@ private:
   }
 
   const Kernel &kernel;
+  const IdVector<InstrId, InstrId> joins;
   std::vector<Set> sets;
   IdVector<InstrId, uint32_t> setOf;
 };
@@ -462,6 +468,7 @@ public:
         numThreads(request.threads), decided(decisionsFor(request, needs, machine)),
         sets(kernel, request.joins), budget(kernel, machine, request, needs.spare),
         trials(kernel, machine, request) {
+    decided.plan.twins = sets.twins();
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
     decided.lower.countAtOnce = true;

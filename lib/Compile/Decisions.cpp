@@ -48,6 +48,12 @@ public:
       error("strategy '{}' leaves no choice which instructions share a semaphore",
             toString(plan.strategy));
     }
+    verifySize("twins", plan.twins.size(), kernel.instrs.size());
+    for (InstrId instr : plan.sharing.ids()) {
+      if (plan.sharing[instr] == Sharing::Join && !hasTwin(instr)) {
+        error("'{}' is joined with no instruction that is joined with it", kernel.nameOf(instr));
+      }
+    }
     if (std::ranges::any_of(plan.remembered, [](uint32_t n) { return n > mostRemembered; })) {
       error("a ring remembers at most {} iterations", mostRemembered);
     }
@@ -55,6 +61,11 @@ public:
   }
 
 private:
+  bool hasTwin(InstrId instr) const {
+    InstrId twin = plan.twins.empty() ? InstrId() : plan.twins[instr];
+    return twin.valid() && plan.sharing[twin] == Sharing::Join && plan.twins[twin] == instr;
+  }
+
   template <typename... Args> void error(fmt::format_string<Args...> text, Args &&...args) {
     diagnostics.error(kernel.where, "decisions: " + fmt::format(text, std::forward<Args>(args)...));
   }

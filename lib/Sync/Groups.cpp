@@ -7,7 +7,6 @@
 
 #include "Planners.h"
 #include "tally/Model/Pins.h"
-#include "tally/Sync/Joins.h"
 
 #include <fmt/format.h>
 
@@ -26,11 +25,7 @@ public:
         firstBody(kernel.instrs.size()),
         firstQueue(firstBody + kernel.queues.size() * kernel.loops.size()),
         firstPin(firstQueue + kernel.queues.size()),
-        numKeys(firstPin + (pins.empty() ? 0 : maxReserved + 1)) {
-    if (std::ranges::count(plan.decisions.sharing, Sharing::Join) > 0) {
-      joins = findJoins(kernel);
-    }
-  }
+        numKeys(firstPin + (pins.empty() ? 0 : maxReserved + 1)) {}
 
   void run(const std::function<bool(DepId)> &waits) {
     std::vector<bool> waitedFor(numKeys, false);
@@ -74,7 +69,7 @@ private:
     case Sharing::Queue:
       return firstQueue + instr.queue.value;
     case Sharing::Join:
-      return std::min(id, joins[id]).value;
+      return std::min(id, plan.decisions.twins[id]).value;
     }
     return 0;
   }
@@ -95,8 +90,8 @@ private:
     if (sharing(id) == Sharing::Join) {
       group.body = kernel.loops[kernel.instrs[id].home].parent;
       group.numSignals = 1;
-      group.inThen = std::min(id, joins[id]); // its branch comes first in the text
-      group.inElse = std::max(id, joins[id]);
+      group.inThen = std::min(id, plan.decisions.twins[id]); // its branch comes first in the text
+      group.inElse = std::max(id, plan.decisions.twins[id]);
       return group;
     }
     group.body = sharing(id) == Sharing::Queue ? LoopId() : kernel.instrs[id].home;

@@ -17,25 +17,19 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace tally {
 namespace {
 
-/// One wait for an instruction: by whom, and at which distance.
-struct Asked {
-  uint32_t consumer = 0;
-  std::vector<std::pair<uint32_t, int64_t>> distance; ///< by loop
-
-  auto operator<=>(const Asked &) const = default;
-};
-
 class JoinFinder {
 public:
   explicit JoinFinder(const Kernel &kernel)
-      : kernel(kernel), divergence(kernel), pins(pinnedSemaphores(kernel)) {
+      : kernel(kernel), divergence(kernel), pins(pinnedSemaphores(kernel)),
+        isRefused(kernel.instrs.size(), false) {
     if (hasRegions(kernel)) {
       regions = regionSyncs(kernel);
     }
@@ -43,48 +37,46 @@ public:
 
   IdVector<InstrId, InstrId> run() {
     collect();
-    std::map<Alike, std::vector<InstrId>> open; // not matched so far, in text order
-    for (auto &[instr, waits] : asked) {
-      if (!mayJoin(instr)) {
-        continue;
+    for (size_t first = 0, end = 0; first < asked.size(); first = end) {
+      InstrId instr = kernel.deps[asked[first]].producer;
+      while (end < asked.size() && kernel.deps[asked[end]].producer == instr) {
+        ++end;
       }
-      std::ranges::sort(waits);
-      waits.erase(std::ranges::unique(waits).begin(), waits.end());
-      LoopId home = kernel.instrs[instr].home;
-      uint32_t queue = kernel.instrs[instr].queue.value;
-      if (kernel.loops[home].kind == LoopKind::Then) {
-        open[{home.value, queue, waits}].push_back(instr);
-        continue;
-      }
-      auto alike = open.find({kernel.loops[home].otherBranch.value, queue, waits});
-      if (alike != open.end() && !alike->second.empty()) {
-        join(alike->second.front(), instr);
-        alike->second.erase(alike->second.begin());
+      if (mayJoin(instr)) {
+        match(instr, std::span(asked).subspan(first, end - first));
       }
     }
     return std::move(joined);
   }
 
 private:
-  /// Branch, queue, and what is asked.
-  using Alike = std::tuple<uint32_t, uint32_t, std::vector<Asked>>;
-
-  /// Instructions come in text order, so those of a then-branch before those of its else-branch.
+  /// In text order, so that instructions of a then-branch come before those of its else-branch.
   void collect() {
-    for (const Dep &dep : kernel.deps) {
+    for (DepId id : kernel.deps.ids()) {
+      const Dep &dep = kernel.deps[id];
       if (!kernel.loops[kernel.instrs[dep.producer].home].isBranch()) {
         continue;
       }
-      Asked wait{dep.consumer.value, {}};
-      for (const DistanceComponent &c : kernel.componentsOf(dep)) {
-        wait.distance.emplace_back(c.loop.value, c.distance);
-      }
-      asked[dep.producer].push_back(std::move(wait));
+      asked.push_back(id);
       bool isPlain = dep.form == DistanceForm::Vector && !dep.table.valid();
-      if (!isPlain || isInSameIf(dep)) {
-        refused.insert(dep.producer);
-      }
+      isRefused[dep.producer] = isRefused[dep.producer] || !isPlain || isInSameIf(dep);
     }
+    std::ranges::sort(asked, [&](DepId a, DepId b) {
+      const Dep &first = kernel.deps[a], &second = kernel.deps[b];
+      auto order = std::tuple(first.producer, first.consumer) <=>
+                   std::tuple(second.producer, second.consumer);
+      return order != 0 ? order < 0 : comparedBy(first, second) < 0;
+    });
+  }
+
+  /// By their distances.
+  int comparedBy(const Dep &a, const Dep &b) const {
+    auto numbers = [](const DistanceComponent &c) { return std::pair(c.loop, c.distance); };
+    std::span<const DistanceComponent> first = kernel.componentsOf(a);
+    std::span<const DistanceComponent> second = kernel.componentsOf(b);
+    bool isEqual = std::ranges::equal(first, second, {}, numbers, numbers);
+    bool isLess = std::ranges::lexicographical_compare(first, second, {}, numbers, numbers);
+    return isEqual ? 0 : isLess ? -1 : 1;
   }
 
   /// There, what is asked differs between the branches.
@@ -100,8 +92,55 @@ private:
     const Instr &instr = kernel.instrs[id];
     bool isSaid =
         pins.contains(id) || (!regions.empty() && sharingIn(regions[instr.home]).has_value());
-    return !isSaid && !refused.contains(id) && !mayMix(kernel.queues[instr.queue]) &&
+    return !isSaid && !isRefused[id] && !mayMix(kernel.queues[instr.queue]) &&
            !divergence.around(instr.home).valid();
+  }
+
+  /// Of instructions in then-branches of which the same is asked, the first is taken.
+  void match(InstrId instr, std::span<const DepId> waits) {
+    const Loop &home = kernel.loops[kernel.instrs[instr].home];
+    bool isThen = home.kind == LoopKind::Then;
+    LoopId then = isThen ? kernel.instrs[instr].home : home.otherBranch;
+    size_t key = keyOf(then, kernel.instrs[instr].queue, waits);
+    if (isThen) {
+      open.emplace(key, Open{instr, waits});
+      return;
+    }
+    auto [from, to] = open.equal_range(key);
+    auto best = to;
+    for (auto candidate = from; candidate != to; ++candidate) {
+      bool isEarlier = best == to || candidate->second.instr < best->second.instr;
+      best = isEarlier && isTwin(candidate->second, then, instr, waits) ? candidate : best;
+    }
+    if (best != to) {
+      join(best->second.instr, instr);
+      open.erase(best);
+    }
+  }
+
+  /// An instruction in a then-branch that has no twin so far.
+  struct Open {
+    InstrId instr;
+    std::span<const DepId> waits;
+  };
+
+  size_t keyOf(LoopId then, QueueId queue, std::span<const DepId> waits) const {
+    size_t key = then.value;
+    auto add = [&](uint64_t number) { key = (key ^ number) * 0x9e3779b97f4a7c15 + (key >> 29); };
+    add(queue.value);
+    for (DepId id : waits) {
+      add(kernel.deps[id].consumer.value);
+    }
+    return key;
+  }
+
+  bool isTwin(const Open &other, LoopId then, InstrId instr, std::span<const DepId> waits) const {
+    const Instr &twin = kernel.instrs[other.instr];
+    return twin.home == then && twin.queue == kernel.instrs[instr].queue &&
+           std::ranges::equal(other.waits, waits, [&](DepId a, DepId b) {
+             const Dep &first = kernel.deps[a], &second = kernel.deps[b];
+             return first.consumer == second.consumer && comparedBy(first, second) == 0;
+           });
   }
 
   void join(InstrId a, InstrId b) {
@@ -116,8 +155,9 @@ private:
   const Divergence divergence;
   const std::map<InstrId, uint32_t> pins;
   IdVector<LoopId, RegionSync> regions; ///< empty if there are none
-  std::map<InstrId, std::vector<Asked>> asked;
-  std::set<InstrId> refused;
+  IdVector<InstrId, bool> isRefused;
+  std::vector<DepId> asked; ///< of producers in branches; by producer, consumer and distance
+  std::unordered_multimap<size_t, Open> open;
   IdVector<InstrId, InstrId> joined;
 };
 

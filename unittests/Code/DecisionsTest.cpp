@@ -67,6 +67,13 @@ TEST(DecisionsTest, everyMistakeIsReported) {
             "decisions: a ring remembers at most 64 iterations\n"
             "decisions: resets of 'A' are out of order\n"
             "decisions: there is no loop 9 to reset counters in\n");
+  Decisions joined = decisionsOf(Strategy::Auto);
+  joined.plan.sharing.assign(3, Sharing::None);
+  joined.plan.sharing[InstrId(1)] = Sharing::Join;
+  std::string alone = "decisions: 'P1' is joined with no instruction that is joined with it\n";
+  EXPECT_EQ(complaints(joined), alone);
+  joined.plan.twins.assign(3, InstrId(0));
+  EXPECT_EQ(complaints(joined), alone);
   Decisions barrier = decisionsOf(Strategy::Barrier);
   barrier.plan.resets = {{LoopId(1), 0}};
   EXPECT_EQ(complaints(barrier), "decisions: strategy 'barrier' has no counters to reset\n");

@@ -102,9 +102,9 @@ SyncPlan planOf(const Kernel &kernel) {
   PlanDecisions decisions;
   decisions.strategy = Strategy::Auto;
   decisions.sharing.assign(kernel.instrs.size(), Sharing::None);
-  IdVector<InstrId, InstrId> joins = findJoins(kernel);
-  for (InstrId id : joins.ids()) {
-    decisions.sharing[id] = joins[id].valid() ? Sharing::Join : Sharing::None;
+  decisions.twins = findJoins(kernel);
+  for (InstrId id : decisions.twins.ids()) {
+    decisions.sharing[id] = decisions.twins[id].valid() ? Sharing::Join : Sharing::None;
   }
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, decisions, diagnostics);

@@ -66,6 +66,7 @@ struct PlanDecisions {
   Participants participants = Participants::Work;
   bool fold = true;                        ///< evaluate constants in wait expressions
   IdVector<InstrId, Sharing> sharing = {}; ///< Auto; empty: all with their bodies
+  IdVector<InstrId, InstrId> twins = {};   ///< of those that share so (Joins.h); empty: none do
   /// Where trips are constant, runs in nests of them are counted from the loops around; under
   /// 'auto', instead of all loops in them.
   bool constantTrips = true;
