@@ -251,6 +251,29 @@ class CommandTest(unittest.TestCase):
             self.assertEqual((status, f"out: f32, {32 * n} numbers" in text), (0 if n else 2, True), text + err)
             shutil.rmtree(self.folder / "out", ignore_errors=True)
 
+    def test_results_of_parts(self):
+        """Whole numbers that nothing is written to, and an input that no iteration changes, are told from results."""
+        kernel, out = self.folder / "k.json", self.folder / "out"
+        given = KERNELS / "dynamic.py", "updated", "--arg", "x=f32[32,8]"
+        self.assertEqual(run(*given, "--arg", "n=i32[1,1]:3", "-o", kernel, "-q")[0], 0)
+        for n in (0, 1, 3, 8):
+            folders = f"--inputs={self.folder / 'in'}", f"--expect={self.folder / 'want'}"
+            self.assertEqual(run(*given, "--arg", f"n=i32[1,1]:{n}", f"--results-of={kernel}", *folders), (0, "", ""))
+            self.assertEqual(json.loads((self.folder / "want/results.json").read_text())["results"], ["out", "x"])
+            for trips in (n, n + 1, n - 1):
+                if not 0 <= trips <= 8:
+                    continue
+                shutil.rmtree(out, ignore_errors=True)
+                status, text = tally("sim", kernel, f"--machine={machine()}", f"--trips=i={trips}", f"--inputs={self.folder / 'in'}",
+                                     f"--outputs={out}")
+                self.assertEqual(status, 0, text)
+                if not (out / "out.npy").exists():
+                    np.save(out / "out.npy", np.full((32, 8), np.iinfo(np.int32).min, np.int32))
+                status, text, err = run("compare", kernel, self.folder / "want", out)
+                self.assertEqual(status, 0 if trips == n else 1, text + err)
+                if trips == n:
+                    self.assertIn("out: i32, 0 numbers: nothing" if n == 0 else f"out: i32, {32 * n} numbers: largest", text)
+
     def test_results_of(self):
         """Inputs and results for a kernel that was written before, at other trips, 0 among them."""
         kernel, got = self.folder / "k.json", self.folder / "out"

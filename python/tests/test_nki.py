@@ -113,6 +113,15 @@ class TypesTest(KernelTest):
         with self.assertRaisesRegex(Refusal, "'bitwise_and' of the bits of 'float32'; it takes whole numbers"):
             self.traced("t = nl.load(x)\nr = nisa.tensor_tensor(t, t, op=nl.bitwise_and)\nreturn x", first=True, x=support.random(4, 4))
 
+    def test_bits_as_a_number(self):
+        """Of 32 bits, the first is the sign, wherever they go."""
+        x = np.arange(-512, 512).astype(np.int32).reshape(128, 8).view(np.uint32) << 20
+        body = ("o = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x)\nr = nl.ndarray(x.shape, "
+                "dtype=nl.float32, buffer=nl.sbuf)\nr[...] = nl.add(nl.{}(t, {}), 0.0, dtype=nl.float32)\nnl.store(o, r)\nreturn o")
+        for name, other in (("bitwise_and", 0xFFFF0000), ("left_shift", 1), ("bitwise_xor", 1 << 31)):
+            traced = self.traced(body.format(name, other), first=True, x=Tensor(x, "u32"))
+            self.assertEqual(differences(traced), [], name)
+
     def test_short_shift(self):
         """Zeros come from the left of 16 bits."""
         x = np.arange(-512, 512, dtype=np.int16).reshape(128, 8)

@@ -31,7 +31,7 @@ Exit status: 0 all results are within what is allowed, 1 one is not, 2 nothing t
 """
 
 NANS = "nan"  # the folder in that of results: what NaN stands for there
-NAN, OTHERS = 1, 2  # NaN was computed; other programs write here. Where there is neither, nothing was computed
+NAN, OTHERS, NOTHING = 1, 2, 3  # NaN was computed; other programs write here; nothing was computed. That, too, says NaN without a word
 _RESULTS = "results.json"  # which results there are
 
 # How far sums in another order may be off, relative to the largest number, by the narrowest element type: they may be
@@ -55,13 +55,15 @@ class Difference:
     how many are there in place of NaN, or where NumPy has computed nothing."""
 
     def __init__(self, got, want, nans=None):
+        poison = np.iinfo(got.dtype).min if got.dtype.kind in "iu" else np.nan  # where the simulator has no number
         nans = np.zeros(want.shape, np.uint8) if nans is None else nans.reshape(want.shape)
         with np.errstate(all="ignore"):
             got, want = got.astype(np.float64).reshape(want.shape), want.astype(np.float64)
-            number, lacks = ~np.isnan(got), np.isnan(want)
+            lacks = np.isnan(want) | (nans == NOTHING) | (nans == OTHERS)
+            number = np.where(nans == NOTHING, ~np.isnan(got) & (got != poison), ~np.isnan(got))
             self.missing = int((~number & ~lacks).sum())
             self.instead = int((number & lacks & (nans == NAN)).sum())
-            self.extra = int((number & lacks & (nans == 0)).sum())
+            self.extra = int((number & lacks & ((nans == 0) | (nans == NOTHING))).sum())
             got, want = got[~lacks], want[~lacks]
             apart = np.where(got == want, 0, np.abs(got - want))
             relative = apart / np.maximum(_scale(want), np.where(np.isfinite(want), np.abs(want), 0))
@@ -171,7 +173,8 @@ def _compared(options, name, buffer, limit):
     for array, folder in ((want, options.want), (nans, os.path.join(options.want, NANS))):
         if array is not None and array.size != (size or array.size):
             raise Refusal(f"'{name}' has {array.size} elements in '{folder}', and {size} in '{options.kernel}'")
-    numbers, nan = int((want == want).sum()), 0 if nans is None else int((nans == NAN).sum())
+    numbers = int((~np.isnan(want) if nans is None else ~np.isnan(want) & (nans.reshape(want.shape) < OTHERS)).sum())
+    nan = 0 if nans is None else int((nans == NAN).sum())
     said = f"{name}: {kind}, {numbers} numbers{f' and {nan} NaN' if nan else ''}"
     if not numbers and not nan and not os.path.exists(os.path.join(options.got, f"{name}.npy")):
         print(f"{said}: nothing to compare")  # the simulator writes no file of what nothing wrote

@@ -496,6 +496,16 @@ class Given(NamedTuple):
     ring: int = 0
 
 
+def written_in(document):
+    """The names of the buffers that instructions of a document write."""
+    pending, names = list(document["body"]), set()
+    while pending:
+        entry = pending.pop()
+        names.update(tile.partition("[")[0] for role in ("writes", "accumulates") for tile in entry.get(role, ()))
+        pending += [each for part in entry.values() if isinstance(part, list) for each in part if isinstance(each, dict)]
+    return names
+
+
 def buffers_of(document, families):
     """The name and the layout of each of these families that has a buffer in HBM in a document of the same kernel."""
     found, left = {}, [buffer for buffer in document["buffers"] if buffer["space"] == "hbm"]

@@ -323,6 +323,11 @@ def _atom(expression):
     return text if simple else f"({text})"
 
 
+def _signed(whole):
+    """Of a whole number its 32 bits, as a number with a sign: so it goes into further arithmetic."""
+    return ((np.asarray(whole, np.int64) + 2**31) & 0xFFFFFFFF) - 2**31
+
+
 class Apply:
     """An operator, element by element."""
 
@@ -336,7 +341,8 @@ class Apply:
             arguments = [np.asarray(x).astype(np.int64) for x in arguments]
         elif any(getattr(x, "dtype", None) != np.float32 for x in arguments):
             arguments = [np.asarray(x, np.float32) for x in arguments]
-        return self.operator.numpy(*_aligned(arguments))
+        made = self.operator.numpy(*_aligned(arguments))
+        return _signed(made) if self.operator.integer else made
 
     def text(self):
         if self.operator.text is None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import places, source
-from .compare import NAN, OTHERS
-from .document import buffers_of, kernel_document
+from .compare import NAN, NOTHING, OTHERS
+from .document import buffers_of, kernel_document, written_in
 from .loops import hooks
 from .modules import Kernel, offered
 from .refusal import Place, Refusal, first_refusal, forget_first, said_by
@@ -132,12 +132,12 @@ def _result(tracer, block, function, name, ring, only_run, most, results_of):
         summary.program, summary.apart = _program(tracer), [
             (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
-    # Where no loop ran there may be nothing, and NaN says so if the type has it.
-    given = set(map(id, tracer.inputs))
+    # Of a kernel that was written before, all that it writes: where no loop has run, that is as it was.
+    written = None if results_of is None else written_in(results_of)
     results = [memory for memory in tracer.hbm
-               if memory.written or results_of is not None and memory.element.is_float and id(memory) not in given]
+               if (memory.written if written is None else buffers.get(memory.family, ("",))[0] in written)]
     expected = _arrays(results, buffers, "data")
-    nans = _arrays([memory for memory in results if memory.nans is not None or memory.own is not None], buffers, "nans")
+    nans = _arrays([memory for memory in results if _has_gaps(memory)], buffers, "nans")
     if summary is not None and not expected:
         summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
                          place_of_function(function))
@@ -162,15 +162,22 @@ def _arrays(memories, buffers, which):
             arrays[name] = _numbers(memory, which)
         elif layout is not None and not layout.ring:
             part = _numbers(memory, which)
-            blank = np.nan if part.dtype.kind == "f" else 0
+            blank = NOTHING if which == "nans" else np.nan if part.dtype.kind == "f" else 0
             arrays.setdefault(name, np.full(layout.shape, blank, part.dtype))[memory.coordinates] = part
     return arrays
+
+
+def _has_gaps(memory):
+    """Whether it is to be said what stands where there are no numbers of NumPy's."""
+    return memory.nans is not None or memory.own is not None or memory.blank is not None and (memory.coordinates or memory.blank.any())
 
 
 def _numbers(memory, which):
     """The numbers; at the end, those that this program has written or taken, if other programs write, too. Or what NaN stands for."""
     if which == "nans":
         numbers = np.zeros(memory.shape, np.uint8) if memory.nans is None else memory.nans * np.uint8(NAN)
+        if memory.blank is not None:
+            numbers[memory.blank] = NOTHING
         if memory.own is not None:
             numbers = np.where(memory.own.has_written(), numbers, np.uint8(OTHERS))
         return numbers.reshape(memory.family.shape)

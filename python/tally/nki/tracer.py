@@ -12,7 +12,7 @@ from math import gcd
 import numpy as np
 
 from .elements import ELEMENTS, find_element, of_number, promoted
-from .expressions import MatMul, Reduce
+from .expressions import OPERATORS, MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
 from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
@@ -485,7 +485,7 @@ class Tracer:
         if not from_numpy and not isinstance(y, View):
             refuse(f"'{name}' of a tile and {type(y).__name__}")
         given = dict(given or {})
-        given.setdefault("dtype", _result_type(x, y))
+        given.setdefault("dtype", _result_type(name, x, y))
         if from_numpy or _is_column(y, x):
             given.update(data=x, op0=_Named(name), operand0=y, reverse0=reverse)
             return self.perform("tensor_scalar", False, (), given)
@@ -746,8 +746,10 @@ def _adds_constant(call, target):
 _PROMOTING = {"tensor_tensor", "tensor_tensor_scan"}
 
 
-def _result_type(x, y):
+def _result_type(name, x, y):
     """Of an operator. The second generation says nothing of numbers: only a fraction makes a float of whole numbers."""
+    if name in OPERATORS and OPERATORS[name].integer:
+        return x.dtype  # they take bits, and give as many
     if isinstance(y, View):
         return promoted([x.dtype, y.dtype])
     number = of_number(y)

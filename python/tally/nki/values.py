@@ -231,7 +231,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved", "never_known", "own", "nans")
+                 "first", "version", "moved", "never_known", "own", "nans", "blank")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -246,6 +246,8 @@ class Memory:
         self.written, self.version = False, 0
         self.moved = None  # where its only writer was made to write instead, and the version of that
         self.first = None  # of an input: its numbers before the kernel ran; `data` itself until it is written
+        # Of whole numbers in HBM, where nothing has been written; of others, NaN says so.
+        self.blank = np.ones(shape, bool) if data is None and space == "hbm" and not element.is_float else None
         self.nans = None  # where NaN was written, if anywhere; what nothing has written is NaN, too
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
@@ -310,6 +312,8 @@ class View:
         if memory.first is memory.data:
             memory.first = memory.data.copy()
         self._put(memory.data, values)
+        if memory.blank is not None:
+            self._put(memory.blank, np.zeros(np.shape(values), bool))
         self._note_nans(values)
         if memory.own is not None:
             memory.own.write(lambda numbers, mark: self._put(numbers, values if mark is None else mark))

@@ -586,3 +586,19 @@ def through_hbm(x, n):
         nisa.dma_copy(dst=between, src=x[nl.ds(4 * i, 4)])
         nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=between)
     return out
+
+
+@nki.jit
+def updated(x, n):
+    """An input that is changed in place, and a result of whole numbers of which rows are left out."""
+    out = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        tile = nl.ndarray((4, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(4 * i, 4)])
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=5.0)
+        nisa.dma_copy(dst=x[nl.ds(4 * i, 4)], src=tile)
+        whole = nl.ndarray((4, x.shape[1]), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=whole, src=tile)
+        nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=whole)
+    return out, x

@@ -84,6 +84,9 @@ def recorder_of(switch):
 # ---- Both passes ----------------------------------------------------------------------------
 
 
+_ITSELF = "the test compares it with another run of itself"
+
+
 class Watcher:
     """Takes calls of kernels; `target` is (ordinal, limits, ring), or None in the first pass."""
 
@@ -205,12 +208,16 @@ class Watcher:
             self.switch.put(None)
 
     def compared(self, how, got, want, absolute, relative, to_largest=False):
-        if self.key is not None and getattr(want, "made_by", None) == self.key:
-            self.why_not = "the test compares it with another run of itself"
+        if self.is_itself(want):
+            self.why_not = _ITSELF
         elif np.size(got) == 0 or not np.size(want) or _is_all_nan(want):
             self.why_not = "the test compares no element" if not np.size(got) else "the test compares no number"
         else:
             self.comparisons.append(_comparison(how, got, want, absolute, relative, to_largest))
+
+    def is_itself(self, want):
+        """Whether another call of the kernel that is traced has made it."""
+        return self.key is not None and getattr(want, "made_by", None) == self.key
 
     def how_many(self):
         """How many of the results are compared, and how many there are; nothing if that is not known of a comparison."""
@@ -398,8 +405,11 @@ class Watched(np.ndarray):
 
 
 def _note_equal(watched, other):
-    is_other = not _watched(other) and getattr(other, "made_by", None) is None
-    if _watcher is not None and is_other and not _is_all_nan(other):
+    if _watcher is None or _watched(other):
+        return
+    if _watcher.is_itself(other):
+        _watcher.why_not = _ITSELF
+    elif not _is_all_nan(other):
         _watcher.exact.append(_comparison("==", watched, other, 0, 0, False))
 
 
