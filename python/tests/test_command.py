@@ -205,6 +205,9 @@ class CommandTest(unittest.TestCase):
             self.assertFalse(Difference(wrong, filled).is_within(1e-5), fill)
             lost = np.where(where, want, filled)
             self.assertFalse(Difference(lost, filled).is_within(1e-5), fill)
+        whole = np.arange(8192, dtype=np.int32).reshape(64, 128)
+        for large, off, answer in ((whole, 0, True), (whole, 1, True), (whole, 2, False), (whole + 2**30, 60, True), (whole + 2**30, 10000, False)):
+            self.assertEqual(Difference(large + np.int32(off), large, is_whole=True).is_within(8e-3), answer, off)
         ones = np.where(want % 2, 1.0, 0.0)
         self.assertTrue(Difference(ones + 1e-7, ones).is_within(1e-5))
         self.assertFalse(Difference(ones + 1e-4, ones).is_within(1e-5))
@@ -250,6 +253,16 @@ class CommandTest(unittest.TestCase):
             status, text, err = run("compare", kernel, self.folder / f"want{n}", self.folder / "out")
             self.assertEqual((status, f"out: f32, {32 * n} numbers" in text), (0 if n else 2, True), text + err)
             shutil.rmtree(self.folder / "out", ignore_errors=True)
+
+    def test_results_of_rings(self):
+        """The same where the loop is reached twice."""
+        kernel = self.folder / "k.json"
+        given = KERNELS / "dynamic.py", "through_hbm_twice", "--arg", "x=f32[32,8]"
+        self.assertEqual(run(*given, "--arg", "n=i32[1,1]:4", "-o", kernel, "-q")[0], 0)
+        for n in (0, 1, 2, 7):
+            folders = f"--inputs={self.folder / 'in'}", f"--expect={self.folder / f'want{n}'}"
+            self.assertEqual(run(*given, "--arg", f"n=i32[1,1]:{n}", f"--results-of={kernel}", *folders), (0, "", ""))
+            self.assertEqual(int((~np.isnan(np.load(self.folder / f"want{n}" / "out.npy"))).sum()), 32 * n)
 
     def test_results_of_parts(self):
         """Whole numbers that nothing is written to, and an input that no iteration changes, are told from results."""

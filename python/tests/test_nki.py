@@ -122,6 +122,21 @@ class TypesTest(KernelTest):
             traced = self.traced(body.format(name, other), first=True, x=Tensor(x, "u32"))
             self.assertEqual(differences(traced), [], name)
 
+    def test_large_constants(self):
+        """All bits of a constant count, though no f32 holds them."""
+        x = np.random.RandomState(5).randint(0, 2**32, (128, 8), np.int64).astype(np.uint32)
+        body = ("o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\nt, r = (nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf) "
+                "for _ in range(2))\nnisa.dma_copy(dst=t, src=x)\n{}\nnisa.dma_copy(dst=o, src=r)\nreturn o")
+        for number in (2863311530, 305419897, 16777219, 0xFFFFFFFE, 0xFFFFFF00, 65535):
+            for name, function in (("bitwise_and", np.bitwise_and), ("bitwise_xor", np.bitwise_xor)):
+                line = f"nisa.tensor_scalar(dst=r, data=t, op0=nl.{name}, operand0={number})"
+                traced = self.traced(body.format(line), x=Tensor(x, "u32"))
+                np.testing.assert_array_equal(traced.expected["o"], function(x, np.uint32(number)), f"{name} {number}")
+                self.assertEqual(differences(traced, strategies=("auto",)), [])
+        traced = self.traced(body.format("nisa.memset(r, 16777219)"), x=Tensor(x, "u32"))
+        np.testing.assert_array_equal(traced.expected["o"], np.full_like(x, 16777219))
+        self.assertEqual(differences(traced, strategies=("auto",)), [])
+
     def test_short_shift(self):
         """Zeros come from the left of 16 bits."""
         x = np.arange(-512, 512, dtype=np.int16).reshape(128, 8)

@@ -44,6 +44,10 @@ def allowed(kinds):
     return max(_ALLOWED.get(kind, 1e-5) for kind in kinds)
 
 
+def is_whole(kind):
+    return kind in ("i8", "i16", "i32", "u8", "u16", "u32")
+
+
 def kinds_of(path):
     """The element type of each buffer of a kernel."""
     with open(path, encoding="utf-8") as file:
@@ -54,7 +58,7 @@ class Difference:
     """Of the simulator's numbers from NumPy's: the largest one, relative to the largest number; how many numbers are missing, and
     how many are there in place of NaN, or where NumPy has computed nothing."""
 
-    def __init__(self, got, want, nans=None):
+    def __init__(self, got, want, nans=None, is_whole=False):
         poison = np.iinfo(got.dtype).min if got.dtype.kind in "iu" else np.nan  # where the simulator has no number
         nans = np.zeros(want.shape, np.uint8) if nans is None else nans.reshape(want.shape)
         with np.errstate(all="ignore"):
@@ -67,16 +71,17 @@ class Difference:
             got, want = got[~lacks], want[~lacks]
             apart = np.where(got == want, 0, np.abs(got - want))
             relative = apart / np.maximum(_scale(want), np.where(np.isfinite(want), np.abs(want), 0))
+            self.apart = int((apart > np.maximum(1, 1e-6 * np.abs(want))).sum()) if is_whole else 0
         self.largest = float(np.nan_to_num(relative, posinf=np.inf).max(initial=0))
 
     def text(self):
         """What else is wrong than numbers that differ."""
         return "".join(f"{count} {what}, " for count, what in (
             (self.missing, "are not written"), (self.instead, "are numbers where NumPy has NaN"),
-            (self.extra, "are numbers where NumPy has computed none")) if count)
+            (self.extra, "are numbers where NumPy has computed none"), (self.apart, "are other whole numbers, by more than 1")) if count)
 
     def is_within(self, limit):
-        return not self.missing and not self.instead and not self.extra and self.largest <= limit
+        return not self.text() and self.largest <= limit
 
 
 def _scale(numbers):
@@ -182,7 +187,7 @@ def _compared(options, name, buffer, limit):
     got = stored(kind, _loaded(options.got, name))
     if got.size != want.size:
         raise Refusal(f"'{name}' has {got.size} elements in '{options.got}', and {want.size} in '{options.want}'")
-    found = Difference(got, want, nans)
+    found = Difference(got, want, nans, is_whole(kind))
     if not numbers and not nan and not found.extra:
         print(f"{said}: nothing to compare")
         return None

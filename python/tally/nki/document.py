@@ -517,8 +517,8 @@ def buffers_of(document, families):
             continue
         left.remove(buffer)
         extents, have = [*family.extents, *family.shape], buffer["shape"]
-        made_in_loops = family.extents and len(have) == len(extents) and have[-len(family.shape):] == list(family.shape)
-        if made_in_loops and any(count > slots for count, slots in zip(extents, have)):
+        made_in_loops = bool(family.extents) and have[-len(family.shape):] == list(family.shape)
+        if made_in_loops and (len(have) != len(extents) or any(count > slots for count, slots in zip(extents, have))):
             continue  # a ring, of whose tensors some are overwritten
         if prod(extents) != prod(have) and not made_in_loops or family.element.tally != buffer["type"]:
             raise Refusal(f"'{wanted}' is {family.element.tally}{extents}, and {buffer['type']}{buffer['shape']} in the kernel that was "

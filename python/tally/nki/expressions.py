@@ -323,6 +323,26 @@ def _atom(expression):
     return text if simple else f"({text})"
 
 
+class Bits:
+    """A whole number of 32 bits that no f32 holds: its two halves are said."""
+
+    def __init__(self, number):
+        self.number = number & 0xFFFFFFFF
+        self.key = ("bits", self.number)
+
+    def value(self, _):
+        return np.int64(_signed(self.number))
+
+    def text(self):
+        return f"bitor(shl({self.number >> 16}, 16), {self.number & 0xFFFF})"
+
+    def shape(self, _):
+        return ()
+
+    def wants(self, operands, wants):
+        pass
+
+
 def _signed(whole):
     """Of a whole number its 32 bits, as a number with a sign: so it goes into further arithmetic."""
     return ((np.asarray(whole, np.int64) + 2**31) & 0xFFFFFFFF) - 2**31

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import blocks
 from .elements import find_element, promoted
-from .expressions import (OPERATORS, WHOLE, Apply, Function, MatMul, Number, Opaque, Place, Read, Reduce,
+from .expressions import (OPERATORS, WHOLE, Apply, Bits, Function, MatMul, Number, Opaque, Place, Read, Reduce,
                           Stacked, Transpose, Whole, find_operator, find_reduction, of_bits, stacked)
 from .refusal import Refusal
 from .values import Grid, Mask, Register, View, limited, reshaped, split
@@ -138,6 +138,11 @@ class Call:
         self.numbers.append(int(value))
         return Whole(len(self.numbers) - 1, value)
 
+    def bits(self, value):
+        """An operand of an operator on bits, all of which count."""
+        is_large = isinstance(value, (int, float, np.number)) and float(value).is_integer() and _EXACT <= abs(value) < 2**32
+        return Bits(int(value)) if is_large else self.operand(value)
+
     def cost(self, default):
         view = default if self.first is None else self.first
         sizes = {"n": _row(view), "p": view.shape[0] if view.shape else 1,
@@ -198,7 +203,9 @@ def _dma_copy(call):
 
 
 def _memset(call):
-    return [(call.dst, call.number(call.value))]
+    element = call.dst.dtype if isinstance(call.dst, View) else find_element(call.dtype)
+    is_whole = element is not None and not element.is_float
+    return [(call.dst, call.bits(call.value) if is_whole else call.number(call.value))]
 
 
 def _operator(view, op, *arities):
@@ -237,7 +244,7 @@ def _applied(call, expression, op, operand, reverse):
         return Apply(operator, expression)
     if operand is None:
         raise Refusal(f"'{operator.name}' takes two tiles, and this '{call.row.name}' has no operand for it")
-    arguments = (expression, call.operand(operand))
+    arguments = (expression, call.bits(operand) if operator.integer else call.operand(operand))
     return Apply(operator, *(arguments[::-1] if reverse else arguments))
 
 

@@ -602,3 +602,16 @@ def updated(x, n):
         nisa.tensor_copy(dst=whole, src=tile)
         nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=whole)
     return out, x
+
+
+@nki.jit
+def through_hbm_twice(x, n):
+    """A tensor in HBM that each iteration of a dynamic loop makes, which is reached twice."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for part in range(2):
+        for i in nl.dynamic_range(count):
+            between = nl.ndarray((4, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+            nisa.dma_copy(dst=between, src=x[nl.ds(4 * i, 4)])
+            nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=between)
+    return out

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compare import OTHERS, Difference, allowed, kinds_of, nans_in
+from ..compare import OTHERS, Difference, allowed, is_whole, kinds_of, nans_in
 from ..elements import stored
 from ..refusal import Refusal
 
@@ -146,7 +146,7 @@ def _data_under(strategy, tally, obstacles):
         want = np.load(os.path.join(tally.folder, "want", name))
         nans = nans_in(os.path.join(tally.folder, "want"), name.removesuffix(".npy"))
         numbers += int((~np.isnan(want) if nans is None else ~np.isnan(want) & (nans.reshape(want.shape) < OTHERS)).sum())
-        found = Difference(got, want, nans)
+        found = Difference(got, want, nans, is_whole(kinds[name.removesuffix(".npy")]))
         if found.text():
             return _not_followed(obstacles) or {"state": "no", "reason": f"of '{name[:-4]}', {found.text().removesuffix(', ')}"}
         worst = max(worst, found.largest)
