@@ -54,6 +54,11 @@ def kinds_of(path):
         return {buffer["name"]: buffer["type"] for buffer in json.load(file)["buffers"]}
 
 
+def how_many(want, nans):
+    """The numbers that NumPy has computed."""
+    return int((~np.isnan(want) if nans is None else ~np.isnan(want) & (nans.reshape(want.shape) < OTHERS)).sum())
+
+
 class Difference:
     """Of the simulator's numbers from NumPy's: the largest one, relative to the largest number; how many numbers are missing, and
     how many are there in place of NaN, or where NumPy has computed nothing."""
@@ -178,7 +183,7 @@ def _compared(options, name, buffer, limit):
     for array, folder in ((want, options.want), (nans, os.path.join(options.want, NANS))):
         if array is not None and array.size != (size or array.size):
             raise Refusal(f"'{name}' has {array.size} elements in '{folder}', and {size} in '{options.kernel}'")
-    numbers = int((~np.isnan(want) if nans is None else ~np.isnan(want) & (nans.reshape(want.shape) < OTHERS)).sum())
+    numbers = how_many(want, nans)
     nan = 0 if nans is None else int((nans == NAN).sum())
     said = f"{name}: {kind}, {numbers} numbers{f' and {nan} NaN' if nan else ''}"
     if not numbers and not nan and not os.path.exists(os.path.join(options.got, f"{name}.npy")):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compare import OTHERS, Difference, allowed, is_whole, kinds_of, nans_in
+from ..compare import Difference, allowed, how_many, is_whole, kinds_of, nans_in
 from ..elements import stored
 from ..refusal import Refusal
 
@@ -145,7 +145,7 @@ def _data_under(strategy, tally, obstacles):
         got = stored(kinds[name.removesuffix(".npy")], np.load(path))
         want = np.load(os.path.join(tally.folder, "want", name))
         nans = nans_in(os.path.join(tally.folder, "want"), name.removesuffix(".npy"))
-        numbers += int((~np.isnan(want) if nans is None else ~np.isnan(want) & (nans.reshape(want.shape) < OTHERS)).sum())
+        numbers += how_many(want, nans)
         found = Difference(got, want, nans, is_whole(kinds[name.removesuffix(".npy")]))
         if found.text():
             return _not_followed(obstacles) or {"state": "no", "reason": f"of '{name[:-4]}', {found.text().removesuffix(', ')}"}
