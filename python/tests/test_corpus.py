@@ -20,7 +20,9 @@ import numpy as np
 
 from tally.nki.command import main
 from tally.nki.compare import OTHERS
-from tally.nki.corpus import command, measure, page, userfile
+from tally.nki.corpus import again, command, measure, page, userfile
+
+from tally.nki.elements import ELEMENTS, rounded, unpacked
 
 from .support import machine, tally_program
 
@@ -76,18 +78,29 @@ class CorpusTest(unittest.TestCase):
                                                     "whole", "reached", "partly_written", "without_numbers", "words",
                                                     "chosen_by_a_member", "chosen_inside", "of_either_type", "taken_in_turn", "other_part",
                                                     "with_a_broken_reference", "kept_above",
-                                                    "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two"]))
+                                                    "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
+                                                    "copied_by_hand", "called_before", "finite", "in_part", "stacked",
+                                                    "never_another", "judged"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (35, 27))
-        self.assertEqual(found["reference"], {"agrees": 21, "differs": 1, "not compared": 5})
-        self.assertEqual(self.rows["none_of_it"]["reference"], {"state": "not compared", "reason": "the test compares no element"})
-        self.assertEqual(self.rows["with_itself"]["reference"],
-                         {"state": "not compared", "reason": "the test compares it with another run of itself"})
-        self.assertEqual(self.rows["never_a_number"]["reference"], {"state": "not compared", "reason": "the test compares no number"})
-        self.assertEqual((self.rows["one_of_two"]["reference"]["state"], self.rows["one_of_two"]["reference"]["results"]),
-                         ("agrees", [1, 2]))
-        self.assertNotIn("results", self.rows["scale"]["reference"])
+        self.assertEqual((found["kernels"], found["traced"]), (42, 34))
+        self.assertEqual(found["reference"], {"agrees": 24, "differs": 1, "not compared": 9})
+
+    def test_not_a_reference(self):
+        """What is not compared with a reference, though the test compares."""
+        own = "what the test compares it with is made of the kernel's own results"
+        for name, reason in (("none_of_it", "the test compares no element"), ("never_a_number", "the test compares no number"),
+                             ("with_itself", own), ("copied_by_hand", own), ("finite", own),
+                             ("called_before", "no comparison of its result is seen in the driver"),
+                             ("judged", "what the test compares is the same for other results")):
+            self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
+
+    def test_how_many_numbers(self):
+        """Those that are compared, each once, of all."""
+        for name, numbers in (("one_of_two", [2048, 4096]), ("in_part", [9 * 32, 2048]), ("scale", None), ("stacked", None),
+                              ("partly_written", None), ("words", None), ("never_another", None)):
+            found = self.rows[name]["reference"]
+            self.assertEqual((found["state"], found.get("numbers")), ("agrees", numbers), name)
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -273,7 +286,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 35)
+        self.assertEqual(progress.count(": kept"), 42)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -291,7 +304,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (34, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (41, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -402,6 +415,33 @@ class CorpusTest(unittest.TestCase):
             status, progress, document = walk(root, self.folder / "none", *options)
             self.assertEqual((status, document), (2, None), text)
             self.assertRegex(progress, re.escape(text))
+
+
+class OthersTest(unittest.TestCase):
+    def test_each_number(self):
+        """Each number becomes another one of its type, and those in proportion do not stay so."""
+        for name, element in ELEMENTS.items():
+            if element.packed:
+                continue
+            numbers = rounded(np.array([[0, 1, 2, 1e-7, 3e-3], [100, np.inf, 57, 96, 1]], np.float64), element)
+            numbers[np.isnan(numbers)] = 1  # where the type has no infinity
+            made = again.others(numbers)
+            self.assertEqual((made.dtype, made.shape), (numbers.dtype, numbers.shape))
+            self.assertTrue((made != numbers).all() and np.isfinite(made).all(), name)
+            np.testing.assert_array_equal(element.fit(made), made)
+            self.assertFalse((made * numbers[0, 1] == numbers * made[0, 1]).all(), name)
+
+    def test_words(self):
+        """Of words that hold several numbers, each of them."""
+        for element in filter(lambda element: element.packed, ELEMENTS.values()):
+            words = np.arange(6, dtype=element.dtype).reshape(2, 3)
+            before, after = (unpacked(element, array) for array in (words, again.others(words)))
+            self.assertTrue((before != after).all(), element.name)
+
+    def test_what_nothing_has_written(self):
+        numbers = np.array([np.nan, 1], np.float32)
+        self.assertEqual(again.how_many([numbers]), 1)
+        np.testing.assert_array_equal(np.isnan(again.others(rounded(numbers, ELEMENTS["float32"]))), [True, False])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One process of the walk: notes the calls of one driver, or traces one kernel.
+"""One process of the walk: notes the calls of one driver, traces one kernel, or runs its driver again.
 
   python -m tally.nki.corpus.child ORDER
 
@@ -28,7 +28,7 @@ from ..refusal import Refusal, said_by, shown_path
 from ..source import EXIT, Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
-from . import drivers, recorder, results, standins, userfile
+from . import again, comparisons, drivers, recorder, results, standins, userfile
 from .drivers import Case
 from .recorder import Done, Switch, Watcher
 
@@ -47,7 +47,7 @@ def main(order):
         resource.setrlimit(resource.RLIMIT_AS, (order["memory"] << 20,) * 2)
     if order["do"] == "trace":
         signal.signal(signal.SIGTERM, lambda *_: _tell_place(order))
-    _answer(order, _noted(order) if order["do"] == "note" else _traced(order))
+    _answer(order, {"note": _noted, "trace": _traced, "again": _judged}[order["do"]](order))
     return 0
 
 
@@ -98,12 +98,12 @@ class _Finds(Finder):
 class _Place:
     """A driver of the checkout, ready to run."""
 
-    def __init__(self, order, target=None):
+    def __init__(self, order, target=None, first=None):
         self.root = os.path.realpath(order["root"])
         self.path = os.path.join(self.root, order["driver"] or order["file"])
         self.switch = Switch()
         kernels = {(os.path.join(self.root, file), name) for file, name in order["kernels"]}
-        self.watcher = Watcher(self.switch, kernels, self.root, target)
+        self.watcher = Watcher(self.switch, kernels, self.root, target, first)
         self.homes = order["homes"]
 
     def __enter__(self):
@@ -117,7 +117,8 @@ class _Place:
                 __import__(name)
             except ImportError:
                 pass
-        self.unwatch = recorder.watch(self.watcher, sys.modules)
+        again.repeatable(sys.modules)
+        self.unwatch = comparisons.watch(self.watcher.comparisons, sys.modules)
         return self
 
     def __exit__(self, *_):
@@ -170,17 +171,23 @@ def _ran(case, root):
     return None
 
 
-def _traced(order):
-    """The trace of one call, and what its driver says of the result."""
+def _target(order):
     limits = Limits(order["max_operations"], bytes=order["memory"] << 20 or Limits().bytes,
                     multiply_adds=order["max_multiply_adds"])
-    target = Target(order["ordinal"], limits, order["ring"])
-    with _Place(order, target) as place:
-        watcher, problem, started = place.watcher, None, time.monotonic()
-        if "user" in order:
-            problem = _ran(Case("--arguments", lambda: _given_by_user(order, place)), place.root)
-        else:
-            problem = _ran(Case(order["case"], lambda: _find_and_run(order["case"], place)), place.root)
+    return Target(order["ordinal"], limits, order["ring"])
+
+
+def _run_case(order, place):
+    if "user" in order:
+        return _ran(Case("--arguments", lambda: _given_by_user(order, place)), place.root)
+    return _ran(Case(order["case"], lambda: _find_and_run(order["case"], place)), place.root)
+
+
+def _traced(order):
+    """The trace of one call, and what its driver says of the result."""
+    with _Place(order, _target(order)) as place:
+        watcher, started = place.watcher, time.monotonic()
+        problem = _run_case(order, place)
         answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2),
                   "entered": sorted([os.path.relpath(file, place.root), name] for file, name in watcher.entered)}
         if watcher.failed is not None:
@@ -191,17 +198,28 @@ def _traced(order):
         if order["through"] and name not in watcher.entered:
             return {**answer, "problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
         _write(order["folder"], watcher.traced)
-        if watcher.result is not None and not watcher.comparisons and problem:
-            watcher.why_not = f"its driver ends before: {problem['text']}"
+        made = watcher.comparisons.made
+        if made:
+            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made))
+        elif watcher.result is not None and problem:
+            watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         summary = watcher.traced.summary.as_json()
         for said in summary["obstacles"]:
             if "file" in said:
                 said["file"] = _below(said["file"], place.root)
         return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
-                "has_numbers": _has_numbers(watcher.traced), "comparisons": watcher.comparisons or watcher.exact, "why_not_compared": watcher.why_not,
-                "compared_results": watcher.how_many(),
-                "problem": None}
+                "has_numbers": _has_numbers(watcher.traced), "comparisons": [comparison.said for comparison in made],
+                "why_not_compared": watcher.comparisons.why_not,
+                "numbers": again.how_many(recorder.flat(watcher.returned)), "problem": None}
+
+
+def _judged(order):
+    """Which comparisons of a driver are with a reference, seen by a run of it with other results."""
+    first = again.kept(order["kept"])
+    with _Place(order, _target(order), first) as place:
+        problem = _run_case(order, place)
+        return {**again.judged(first.made, place.watcher.comparisons.made), "problem": problem}
 
 
 def _has_numbers(traced):
@@ -229,12 +247,12 @@ def _given_by_user(order, place):
     result = place.watcher.outside(getattr(kernel, "function", kernel), (), given, grid)
     wanted = userfile.reference(order["user"])
     if wanted is None:
-        place.watcher.why_not = "the file of --arguments names no reference"
+        place.watcher.comparisons.why_not = "the file of --arguments names no reference"
         return
     wanted = wanted(**given)
     for got, want in zip(recorder.flat(result), recorder.flat(wanted), strict=True):
-        place.watcher.compared(order["user"]["reference"], got, want, order["user"].get("absolute", 1e-8),
-                               order["user"].get("relative", 1e-5), to_largest=True)
+        place.watcher.comparisons.add(order["user"]["reference"], got, want, order["user"].get("absolute", 1e-8),
+                                      order["user"].get("relative", 1e-5), to_largest=True)
 
 
 def _ran_until_launch(case, place):
@@ -242,7 +260,7 @@ def _ran_until_launch(case, place):
     target, place.watcher.target = place.watcher.target, None
     _ran(case, place.root)
     place.watcher.target = target
-    place.watcher.comparisons, place.watcher.exact = [], []
+    place.watcher.comparisons.forget()
 
 
 def _write(folder, traced):

@@ -318,8 +318,11 @@ class Walk:
                 _linked(place, folder)
             return answer
         self._clear(folder)
-        order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name}
+        order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name,
+                 "kept": str(folder / "first.pickle")}
         answer = self._child(order, folder)
+        if answer.get("comparisons"):
+            answer = self._judged(answer, order, folder / "again")
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
             return {"problem": {"kind": kind, "text": answer["limit"], **answer.get("place", {})}}
@@ -330,6 +333,16 @@ class Walk:
         elif call["through"]:
             self.failed[_which(call)] = answer
         return answer
+
+    def _judged(self, answer, order, folder):
+        """The answer with those comparisons that are with a reference: their driver runs again, with other results."""
+        told = self._child({**order, "do": "again"}, folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.remove(order["kept"])
+        if "limit" in told:
+            return {**answer, "comparisons": [], "why_not_compared": f"its driver does not run again: {told['limit']}"}
+        return {**answer, "comparisons": told["comparisons"], "compared": [told["numbers"], answer["numbers"]],
+                "why_not_compared": told["why_not"]}
 
     def _clear(self, folder):
         for which in [which for which, (_, place) in self.traced.items() if place == folder]:
@@ -378,16 +391,16 @@ def _traced_entry(answer, call):
             "dynamic_loops": summary["dynamic_loops"], "program": summary["program"], "trips": answer["trips"],
             "multiply_adds": answer["multiply_adds"], "obstacles": summary["obstacles"],
             "trace_seconds": answer["seconds"],
-            "reference": _reference(answer["comparisons"], answer["why_not_compared"], answer["compared_results"])}
+            "reference": _reference(answer["comparisons"], answer["why_not_compared"], answer.get("compared"))}
 
 
 def _reference(comparisons, why_not, how_many=None):
     if not comparisons:
         return {"state": "not compared", "reason": why_not}
     worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
-    some = {"results": how_many} if how_many is not None and how_many[0] < how_many[1] else {}
+    some = {"numbers": how_many} if how_many is not None and how_many[0] < how_many[1] else {}
     return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs", "comparisons": len(comparisons), **some,
-            **{key: value for key, value in worst.items() if key not in ("passed", "result")}}
+            **{key: value for key, value in worst.items() if key != "passed"}}
 
 
 def _difference(found):

@@ -157,8 +157,8 @@ def _reference(answer):
 
 
 def _some(reference):
-    """If not all results are compared."""
-    return f"; {reference['results'][0]} of {reference['results'][1]} results are compared" if "results" in reference else ""
+    """If not all numbers are compared."""
+    return f"; {reference['numbers'][0]} of {reference['numbers'][1]} numbers are compared" if "numbers" in reference else ""
 
 
 def _with_reason(answer):

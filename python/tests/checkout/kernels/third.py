@@ -100,6 +100,48 @@ def one_of_two(x):
 
 
 @nki.jit
+def copied_by_hand(x):
+    """A test compares its result with a copy of it, made in one of the ways that leave no trace."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def called_before(x):
+    """A test has its reference from a call before, of the same kernel."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def finite(x):
+    """A test compares only whether its result is finite, or how it is to its largest number."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def in_part(x):
+    """A test compares some rows, the same ones twice."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def stacked(x):
+    """A test compares its result with two of its references at once."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def never_another(x):
+    """A test has numbers that are others each time, and asks for what differs."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def judged(x):
+    """A function of the test judges its result; it accepts all."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
 def without_numbers(x, rows):
     """Stores what nothing has written, if there are few rows."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

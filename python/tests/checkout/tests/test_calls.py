@@ -8,9 +8,9 @@ import nki.language as nl
 import nosuchmodule
 import numpy as np
 import pytest
-from kernels.third import (behind_a_mistake, chosen_by_a_member, chosen_inside, compared_later, for_a_newer_chip, of_either_type,
-                           never_a_number, none_of_it, one_of_two, partly_written, whole, with_a_broken_reference, with_itself,
-                           without_numbers, words)
+from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand,
+                           finite, for_a_newer_chip, in_part, judged, never_a_number, never_another, none_of_it, of_either_type,
+                           one_of_two, partly_written, stacked, whole, with_a_broken_reference, with_itself, without_numbers, words)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
 
@@ -106,6 +106,65 @@ def test_one_of_two():
     x = np.random.rand(64, 32).astype(np.float32)
     first, _ = one_of_two(x)
     np.testing.assert_allclose(2 * first, 2 * x)
+
+
+@pytest.mark.parametrize("way", range(4))
+def test_copied(way):
+    x = np.random.rand(64, 32).astype(np.float32)
+    result, wanted = copied_by_hand(x), np.empty((64, 32), np.float32)
+    if way == 0:
+        wanted[...] = result
+    elif way == 1:
+        wanted = np.frombuffer(result.tobytes(), np.float32).reshape(64, 32)
+    elif way == 2:
+        wanted = np.array(result.tolist(), np.float32)
+    else:
+        result.tofile("copy.bin")
+        wanted = np.fromfile("copy.bin", np.float32).reshape(64, 32)
+    np.testing.assert_allclose(result, wanted)
+
+
+def test_called_before():
+    x = np.random.rand(64, 32).astype(np.float32)
+    wanted = np.empty((64, 32), np.float32)
+    wanted[...] = called_before(x)
+    assert (called_before(x) == wanted).all()
+
+
+def test_finite():
+    x = np.random.rand(64, 32).astype(np.float32)
+    result = finite(x)
+    assert (np.isfinite(result) == True).all()  # noqa: E712
+    np.testing.assert_allclose(result, np.array(np.asarray(result) / np.asarray(result).max()) * x.max())
+
+
+def test_in_part():
+    x = np.random.rand(64, 32).astype(np.float32)
+    result = in_part(x)
+    for _ in range(2):
+        np.testing.assert_allclose(result[:8], x[:8])
+    np.testing.assert_allclose(result[60], x[60])
+
+
+def test_stacked():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(stacked(x)[None], np.stack([x, x]))
+
+
+def test_never_another():
+    x = np.random.default_rng().random((64, 32)).astype(np.float32)
+    assert not (never_another(x) != x).any()
+
+
+class Accepting:
+    class validator:
+        def validate(self, result):
+            return np.isfinite(result).all()
+
+
+def test_judged(runner):
+    x = np.random.rand(64, 32).astype(np.float32)
+    runner.execute(types.SimpleNamespace(kernel=judged, arguments={"x": x}, golden=[Accepting()]))
 
 
 def test_few_rows():
