@@ -137,6 +137,9 @@ class Watcher:
     def _target(self, function, given, grid, cores):
         """What the call that is asked for returns: it is traced, or gives other results than in the first run."""
         if self.first is not None:
+            for leaf in _leaves(given):
+                if isinstance(leaf, np.ndarray):
+                    _host(leaf)
             return _each(self.first.results, others)
         self.key = _key(function)
         try:
