@@ -80,18 +80,18 @@ class CorpusTest(unittest.TestCase):
                                                     "with_a_broken_reference", "kept_above",
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
-                                                    "never_another", "judged"]))
+                                                    "never_another", "judged", "failing"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (42, 34))
-        self.assertEqual(found["reference"], {"agrees": 24, "differs": 1, "not compared": 9})
+        self.assertEqual((found["kernels"], found["traced"]), (43, 35))
+        self.assertEqual(found["reference"], {"agrees": 24, "differs": 1, "not compared": 10})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
         own = "what the test compares it with is made of the kernel's own results"
         for name, reason in (("none_of_it", "the test compares no element"), ("never_a_number", "the test compares no number"),
                              ("with_itself", own), ("copied_by_hand", own), ("finite", own),
-                             ("called_before", "no comparison of its result is seen in the driver"),
+                             ("failing", "its test fails: AssertionError"), ("called_before", "no comparison of its result is seen in the driver"),
                              ("judged", "what the test compares is the same for other results")):
             self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
 
@@ -286,7 +286,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 42)
+        self.assertEqual(progress.count(": kept"), 43)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -304,7 +304,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (41, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (42, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):

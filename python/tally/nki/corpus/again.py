@@ -2,8 +2,8 @@
 
 A driver may have them from the kernel by any way: another call of it, a copy made by hand, bytes, a file. No mark on an
 array outlasts all of these. So the driver runs once more, in a process of its own, where each call of the kernel gives
-other numbers, and all comparisons pass. What is then another number on the side of the reference was made of the
-kernel's results. What is still the same number on the side of the result (as of `isfinite`) says nothing of them.
+other numbers, and all comparisons pass. The side of a comparison on which there are others then is of the results; where
+both sides have others, there is no reference. Where none has (as of `isfinite`), the results were not compared.
 """
 
 import pickle
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements import find_element, unpacked
-from .comparisons import Comparison
+from .comparisons import VALIDATOR, outcome
 
 
 class First(NamedTuple):
@@ -72,7 +72,7 @@ def _other_words(array, element):
 
 
 def _other_numbers(array, element):
-    factors = np.resize(np.array([0.5, 0.25], np.float32), array.size).reshape(array.shape)
+    factors = np.resize(np.arange(16, 32, dtype=np.float32)[::3] / 64, array.size).reshape(array.shape)
     smaller = element.fit(array * factors)
     return np.where((smaller == array) | np.isinf(array), np.float32(1), smaller)
 
@@ -84,27 +84,55 @@ _NOT_OF_IT = "what the test compares is the same for other results"
 
 
 def judged(first, second):
-    """Of the comparisons of the first run, those with references, how many numbers of the result they compare, and if there are
-    none, why."""
-    found, seen, why_not = [], {}, None
-    for before, now in zip(first, [*second, *[None] * len(first)]):
-        why = _why_not(before, now)
+    """Of the comparisons of the first run, what came of those with references; how many numbers of the results they
+    compare; and if there are none, why."""
+    found, compared, why_not = [], [], None
+    for before, now in zip(first.made, [*second, *[None] * len(first.made)]):
+        got, want, why = _sides(before, now)
         if why is not None:
             why_not = why_not or why
             continue
-        found.append(before.said)
-        seen[before.got.shape, before.got.tobytes()] = _changed(before.got, now.got)
-    return {"comparisons": found, "numbers": sum(seen.values()), "why_not": why_not}
+        found.append({"how": VALIDATOR, "passed": before.sides[1]} if want is None else outcome(before, got[0], want))
+        compared.append(_marks(*got))
+    return {"comparisons": found, "numbers": _how_many_of(first.results, compared), "why_not": why_not}
 
 
-def _why_not(before: Comparison, now: Comparison):
-    if now is None or before.said["how"] != now.said["how"] or before.got.shape != now.got.shape:
-        return "with other results of the kernel, its driver does not compare the same"
-    if before.want is None:  # a function of the test judges
-        return _NOT_OF_IT if now.said["passed"] and before.said["passed"] or not _changed(before.got, now.got) else None
-    if not _same(before.want, now.want):
-        return _MADE_OF_IT
-    return None if _changed(before.got, now.got) else _NOT_OF_IT
+def _sides(before, now):
+    """The numbers of the result, in both runs; those of the reference; or why there is none."""
+    if now is None or before.how != now.how or any(np.shape(a) != np.shape(b) for a, b in zip(before.sides, now.sides)):
+        return None, None, "with other results of the kernel, its driver does not compare the same"
+    sides = list(zip(before.sides, now.sides))
+    if before.how == VALIDATOR:
+        accepts = sides[1][0] and sides[1][1]
+        return sides[0], None, _NOT_OF_IT if accepts or not _changed(*sides[0]) else None
+    same = [_same(*side) for side in sides]
+    if all(same):
+        return None, None, _NOT_OF_IT
+    if not any(same):
+        return None, None, _MADE_OF_IT
+    got, want = (sides[1], sides[0]) if same[0] else sides
+    return got, want[0], None if _changed(*got) else _NOT_OF_IT
+
+
+def _marks(before, now):
+    """What tells a number of a result from others: what it is in the first run, and in the second. Those that
+    stay the same are of no result."""
+    return (before + 1j * now)[(~_equal(before, now) & (before == before)).nonzero()].ravel()
+
+
+def _how_many_of(results, compared):
+    """Each number counts once, however often it is compared; but where a comparison changes numbers first, as by a
+    factor, it is not seen which ones they are."""
+    arrays = [(_numbers(array), _numbers(others(array))) for array in flat(results)]
+    all_marks = np.concatenate([_marks(*(side.astype(np.float64) for side in pair)) for pair in arrays] or [[]])
+    known, unknown = [], {}
+    for marks in compared:
+        if np.isin(marks, all_marks).all():
+            known.append(marks)
+        else:
+            unknown[marks.tobytes()] = marks.size
+    covered = int(np.isin(all_marks, np.concatenate(known)).sum()) if known else 0
+    return min(covered + sum(unknown.values()), all_marks.size)
 
 
 def _same(first, second):
@@ -117,6 +145,15 @@ def _changed(first, second):
 
 def _equal(first, second):
     return (first == second) | ((first != first) & (second != second))
+
+
+def flat(value):
+    """The tensors of a result."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in flat(part)]
+    return [] if value is None else [value]
 
 
 def how_many(results):

@@ -209,9 +209,10 @@ def _traced(order):
                 said["file"] = _below(said["file"], place.root)
         return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
-                "has_numbers": _has_numbers(watcher.traced), "comparisons": [comparison.said for comparison in made],
+                "has_numbers": _has_numbers(watcher.traced), "comparisons": len(made),
+                "fails": problem["text"] if problem and problem["text"].startswith("AssertionError") else "",
                 "why_not_compared": watcher.comparisons.why_not,
-                "numbers": again.how_many(recorder.flat(watcher.returned)), "problem": None}
+                "numbers": again.how_many(again.flat(watcher.returned)), "problem": None}
 
 
 def _judged(order):
@@ -219,7 +220,7 @@ def _judged(order):
     first = again.kept(order["kept"])
     with _Place(order, _target(order), first) as place:
         problem = _run_case(order, place)
-        return {**again.judged(first.made, place.watcher.comparisons.made), "problem": problem}
+        return {**again.judged(first, place.watcher.comparisons.made), "problem": problem}
 
 
 def _has_numbers(traced):
@@ -250,7 +251,7 @@ def _given_by_user(order, place):
         place.watcher.comparisons.why_not = "the file of --arguments names no reference"
         return
     wanted = wanted(**given)
-    for got, want in zip(recorder.flat(result), recorder.flat(wanted), strict=True):
+    for got, want in zip(again.flat(result), again.flat(wanted), strict=True):
         place.watcher.comparisons.add(order["user"]["reference"], got, want, order["user"].get("absolute", 1e-8),
                                       order["user"].get("relative", 1e-5), to_largest=True)
 

@@ -1,8 +1,8 @@
-"""What a driver compares with the results of a kernel.
+"""What a driver compares, from the moment on at which it has the results of the kernel.
 
-A result is watched: if the driver compares it with anything (`allclose`, `assert_allclose`, `==`, ...), the
-comparison is noted, with the tolerance that the driver has chosen. Whether the other side is a reference at all, or
-made of the result itself, is seen when the driver runs again (again.py).
+All calls of functions that compare (`allclose`, `assert_allclose`, ...) are noted, with the tolerance that the driver has
+chosen; of the operators `==` and `!=`, those of a result that is still an array as it was given. Which side is of the
+result, and whether the other one is a reference, is seen when the driver runs again (again.py).
 """
 
 from typing import NamedTuple
@@ -12,58 +12,69 @@ import numpy as np
 from ..elements import find_element, unpacked
 from .standins import Blank
 
+VALIDATOR = "the test's validator"
+
 
 class Comparison(NamedTuple):
-    said: dict  # how, within what, and what came of it
-    got: np.ndarray  # the numbers of the result; those of the reference, None if a function of the test judges
-    want: np.ndarray
+    how: str
+    sides: tuple  # numbers; of a validator, those of the result, and whether it accepts them
+    absolute: float
+    relative: float
+    to_largest: bool  # of the reference
 
 
 class Comparisons:
     """Those of one run of a driver. All pass, whatever they find, if only their numbers are asked for."""
 
     def __init__(self, all_pass=False):
-        self.all_pass, self.loose, self.exact = all_pass, [], []
+        self.all_pass, self.begun, self.loose, self.exact = all_pass, False, [], []
+        self.has_result = False  # one of them surely is with a result
         self.why_not = "no comparison of its result is seen in the driver"
 
     @property
     def made(self):
-        """`==` counts if the driver uses nothing looser."""
+        """Operators count if the driver uses nothing looser."""
         return self.loose or self.exact
 
     def forget(self):
-        self.loose, self.exact = [], []
+        self.begun, self.has_result, self.loose, self.exact = False, False, [], []
 
-    def add(self, how, got, want, absolute, relative, to_largest=False):
-        made = _comparison(how, got, want, absolute, relative, to_largest)
-        if not made.got.size:
+    def add(self, how, first, second, absolute, relative, to_largest=False):
+        if not self.begun:
+            return
+        try:
+            sides = tuple(map(_numbers, _unpacked(first, second)))
+        except Exception:  # what the checkout compares need not be arrays
+            return
+        self.has_result |= how != "==" and (_is_watched(first) or _is_watched(second))
+        if not sides[0].size or not sides[1].size:
             self.why_not = "the test compares no element"
-        elif not made.want.size or _is_all_nan(made.want):
+        elif any(map(_is_all_nan, sides)):
             self.why_not = "the test compares no number"
         else:
-            (self.exact if how == "==" else self.loose).append(made)
+            (self.exact if how == "==" else self.loose).append(Comparison(how, sides, float(absolute), float(relative), to_largest))
 
     def judged(self, got, passed):
         """By a function of the test."""
-        self.loose.append(Comparison({"how": "the test's validator", "passed": passed}, _numbers(got), None))
+        self.loose.append(Comparison(VALIDATOR, (_numbers(got), passed), 0, 0, False))
 
 
-def _comparison(how, got, want, absolute, relative, to_largest):
-    got, want = (_numbers(side) for side in _unpacked(got, want))
-    said = {"how": how, "absolute": float(absolute), "relative": float(relative), "passed": False}
-    shapes = _of_one_shape(got, want, to_largest)
+def outcome(made, got, want):
+    """What came of a comparison."""
+    said = {"how": made.how, "absolute": made.absolute, "relative": made.relative, "passed": False}
+    shapes = _of_one_shape(got, want, made.to_largest)
     if shapes is None:
-        return Comparison({**said, "why": f"shape {list(got.shape)}, and the reference has {list(want.shape)}"}, got, want)
+        return {**said, "why": f"shape {list(got.shape)}, and the reference has {list(want.shape)}"}
     left, right = shapes
     with np.errstate(all="ignore"):
         largest = float(np.abs(right[np.isfinite(right)]).max(initial=0))
         same = (left == right) | (np.isnan(left) & np.isnan(right))
         difference = np.where(same, 0, np.abs(left - right))
-        allowed = absolute + relative * (largest if to_largest else np.abs(right))
+        allowed = made.absolute + made.relative * (largest if made.to_largest else np.abs(right))
         passed = bool((same | (difference <= allowed)).all())
     worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
-    return Comparison({**said, "passed": passed, "largest": largest, "error": worst,
-                       "unwritten": int(np.isnan(left[~np.isnan(right)]).sum())}, got, want)
+    return {**said, "passed": passed, "largest": largest, "error": worst,
+            "unwritten": int(np.isnan(left[~np.isnan(right)]).sum())}
 
 
 def _of_one_shape(got, want, handed):
@@ -87,12 +98,13 @@ def _numbers(value):
     return array.astype(np.float64) if array.dtype.kind in "fiub" else array
 
 
-def _unpacked(got, want):
-    """Of words that hold several numbers, these; the reference has their bits, in words of any type."""
-    element = find_element(got.dtype) if isinstance(got, np.ndarray) else None
-    if element is None or not element.packed or not isinstance(want, np.ndarray) or want.itemsize != element.itemsize:
-        return got, want
-    return [unpacked(element, np.ascontiguousarray(words).view(element.dtype.str)) for words in (got, want)]
+def _unpacked(first, second):
+    """Of words that hold several numbers, these; the other side has their bits, in words of any type."""
+    for one, other in ((first, second), (second, first)):
+        element = find_element(one.dtype) if isinstance(one, np.ndarray) else None
+        if element is not None and element.packed and isinstance(other, np.ndarray) and other.itemsize == element.itemsize:
+            return [unpacked(element, np.ascontiguousarray(words).view(element.dtype.str)) for words in (first, second)]
+    return first, second
 
 
 def _is_all_nan(numbers):
@@ -172,8 +184,7 @@ def _noted(result, other):
     """Notes a comparison by an operator; whether it passes in any case."""
     if _comparisons is None:
         return False
-    if not _is_watched(other):
-        _comparisons.add("==", result, other, 0, 0)
+    _comparisons.add("==", result, other, 0, 0)
     return _comparisons.all_pass
 
 
@@ -226,14 +237,11 @@ def _telling(comparisons, how, function, absolute, relative):
     def compare(first, second, *args, **given):
         if isinstance(first, Blank) or isinstance(second, Blank):
             return True
-        sides = [_is_watched(first), _is_watched(second)]
-        if sum(sides) == 1:
-            got, want = (first, second) if sides[0] else (second, first)
-            rtol = given.get("rtol", args[0] if args and "equal" not in how else relative)
-            atol = given.get("atol", args[1] if len(args) > 1 and "equal" not in how else absolute)
-            rtol, atol = (relative if rtol is None else rtol), (absolute if atol is None else atol)
-            comparisons.add(how, got, want, atol, rtol)
-        if any(sides) and comparisons.all_pass:
+        rtol = given.get("rtol", args[0] if args and "equal" not in how else relative)
+        atol = given.get("atol", args[1] if len(args) > 1 and "equal" not in how else absolute)
+        rtol, atol = (relative if rtol is None else rtol), (absolute if atol is None else atol)
+        comparisons.add(how, first, second, atol, rtol)
+        if comparisons.begun and comparisons.all_pass:
             return passed
         return function(_plain(first), _plain(second), *args, **given)
 

@@ -26,7 +26,7 @@ from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
-from .again import others
+from .again import flat, others
 from .comparisons import Comparisons, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
@@ -119,12 +119,13 @@ class Watcher:
         self.calls.append(Call(self._keys(function), ordinal, *_sizes([args, kwargs])))
         if self.target is None:
             return Blank()
-        if self.result is not None and self.comparisons.loose:
+        if self.result is not None and self.comparisons.has_result:
             raise Done
         given = _bound(function, args, kwargs)
         wants_torch = any(is_tensor(value) for value in _leaves(given))
         if ordinal == self.target.ordinal:
             self.result = _each(self._target(function, given, grid, cores), lambda array: watched(array, wants_torch))
+            self.comparisons.begun = True
             return self.result
         try:
             returned = self._run(function, given, grid, only_run=True)[1]
@@ -331,14 +332,6 @@ def _on_device(value, name, tracer, function):
 
 
 # ---- Results --------------------------------------------------------------------------------
-
-
-def flat(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [leaf for part in value for leaf in flat(part)]
-    return [] if value is None else [value]
 
 
 def _each(value, change):

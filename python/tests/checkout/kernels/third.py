@@ -136,6 +136,12 @@ def never_another(x):
 
 
 @nki.jit
+def failing(x):
+    """A test compares a part of its result, and fails."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
 def judged(x):
     """A function of the test judges its result; it accepts all."""
     return behind_a_mistake(x)

@@ -9,7 +9,7 @@ import nosuchmodule
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand,
-                           finite, for_a_newer_chip, in_part, judged, never_a_number, never_another, none_of_it, of_either_type,
+                           failing, finite, for_a_newer_chip, in_part, judged, never_a_number, never_another, none_of_it, of_either_type,
                            one_of_two, partly_written, stacked, whole, with_a_broken_reference, with_itself, without_numbers, words)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
@@ -143,13 +143,14 @@ def test_in_part():
     result = in_part(x)
     for _ in range(2):
         np.testing.assert_allclose(result[:8], x[:8])
-    np.testing.assert_allclose(result[60], x[60])
+    np.testing.assert_allclose(result[:8].T, x[:8].T)
+    np.testing.assert_allclose(result[[60, 60]], x[[60, 60]])
 
 
 def test_stacked():
     """Numbers of a type that NumPy has not are rounded when the kernel gets them; the reference has them rounded, too."""
     x = np.random.rand(64, 32).astype(nl.bfloat16)
-    np.testing.assert_allclose(stacked(x)[None], np.stack([x, x]))
+    np.testing.assert_allclose(np.stack([stacked(x)] * 2), np.stack([x, x]))
 
 
 def test_never_another():
@@ -166,6 +167,14 @@ class Accepting:
 def test_judged(runner):
     x = np.random.rand(64, 32).astype(np.float32)
     runner.execute(types.SimpleNamespace(kernel=judged, arguments={"x": x}, golden=[Accepting()]))
+
+
+def test_failing():
+    """One comparison passes; what fails is none that is seen."""
+    x = np.random.rand(64, 32).astype(np.float32)
+    result = failing(x)
+    np.testing.assert_allclose(result[0], x[0])
+    assert np.abs(result - x).max() > 1
 
 
 def test_few_rows():
