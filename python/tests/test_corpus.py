@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from tally.nki.command import main
 from tally.nki.compare import OTHERS
-from tally.nki.corpus import again, command, measure, page, userfile
+from tally.nki.corpus import again, command, comparisons, measure, page, userfile
 
 from tally.nki.elements import ELEMENTS, rounded, unpacked
 
@@ -28,7 +29,7 @@ from .support import machine, tally_program
 
 CHECKOUT = Path(__file__).parent / "checkout"
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = ("--seconds=15", "--max-multiply-adds=1e7", f"--machine={machine()}")
+LIMITS = ("--seconds=20", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
 def walk(root, output, *options):
@@ -80,11 +81,11 @@ class CorpusTest(unittest.TestCase):
                                                     "with_a_broken_reference", "kept_above",
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
-                                                    "never_another", "judged", "failing"]))
+                                                    "never_another", "judged", "failing", "written_before", "zeros", "some_close"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (43, 35))
-        self.assertEqual(found["reference"], {"agrees": 24, "differs": 1, "not compared": 10})
+        self.assertEqual((found["kernels"], found["traced"]), (46, 38))
+        self.assertEqual(found["reference"], {"agrees": 25, "differs": 1, "not compared": 12})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -92,13 +93,18 @@ class CorpusTest(unittest.TestCase):
         for name, reason in (("none_of_it", "the test compares no element"), ("never_a_number", "the test compares no number"),
                              ("with_itself", own), ("copied_by_hand", own), ("finite", own),
                              ("failing", "its test fails: AssertionError"), ("called_before", "no comparison of its result is seen in the driver"),
+                             ("some_close", "some numbers are not as the test's reference, and it passes"),
                              ("judged", "what the test compares is the same for other results")):
             self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
+        found = self.rows["written_before"]["reference"]
+        self.assertEqual(found["state"], "not compared")
+        self.assertRegex(found["reason"], "PermissionError: .*writes only into the folder that it runs in: .*golden.npy")
+        self.assertFalse((self.root / "tests/golden.npy").exists())
 
     def test_how_many_numbers(self):
         """Those that are compared, each once, of all."""
         for name, numbers in (("one_of_two", [2048, 4096]), ("in_part", [9 * 32, 2048]), ("scale", None), ("stacked", None),
-                              ("partly_written", None), ("words", None), ("never_another", None)):
+                              ("zeros", [64, 2048]), ("partly_written", None), ("words", None), ("never_another", None)):
             found = self.rows[name]["reference"]
             self.assertEqual((found["state"], found.get("numbers")), ("agrees", numbers), name)
 
@@ -286,7 +292,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 43)
+        self.assertEqual(progress.count(": kept"), 46)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -304,7 +310,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (42, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (45, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -334,7 +340,7 @@ class CorpusTest(unittest.TestCase):
         order = json.loads((self.folder / "out/drivers/tests-test_second/order.json").read_text(encoding="utf-8"))
         path, answer = self.folder / "hurried.json", self.folder / "calls.json"
         path.write_text(json.dumps({**order, "seconds": 0, "answer": str(answer)}), encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "tally.nki.corpus.child", path], env={**os.environ, "PYTHONPATH": str(CHECKOUT.parents[1])},
+        subprocess.run([sys.executable, "-m", "tally.nki.corpus.child", path], cwd=self.folder, env={**os.environ, "PYTHONPATH": str(CHECKOUT.parents[1])},
                        check=True, capture_output=True)
         found = json.loads(answer.read_text(encoding="utf-8"))
         self.assertEqual((len(found["calls"]), found["problem"]["text"]), (1, "its tests take more than 0 s"))
@@ -415,6 +421,57 @@ class CorpusTest(unittest.TestCase):
             status, progress, document = walk(root, self.folder / "none", *options)
             self.assertEqual((status, document), (2, None), text)
             self.assertRegex(progress, re.escape(text))
+
+
+class ComparisonsTest(unittest.TestCase):
+    """Functions that compare, on what a kernel gives."""
+
+    def compared(self, compare, all_pass=False):
+        made = comparisons.Comparisons(all_pass)
+        made.begun = True
+        unwatch = comparisons.watch(made, sys.modules)
+        try:
+            compare(comparisons.watched(np.array([1, np.nan, np.inf, 3], np.float32), False))
+        finally:
+            unwatch()
+        return made
+
+    def test_tolerances(self):
+        """Each is noted once, with the tolerances that it has by itself or is given, by position or by name."""
+        want = np.array([1, np.nan, np.inf, 3])
+        for compare, absolute, relative in [
+                (lambda got: np.allclose(got, want, 1e-3, equal_nan=True), 1e-8, 1e-3),
+                (lambda got: np.isclose(a=got, b=want), 1e-8, 1e-5),
+                (lambda got: np.array_equal(got, want), 0, 0), (lambda got: np.array_equiv(got, want), 0, 0),
+                (lambda got: np.testing.assert_allclose(desired=want, actual=got, atol=1e-2), 1e-2, 1e-7),
+                (lambda got: np.testing.assert_array_equal(got, want), 0, 0),
+                (lambda got: np.testing.assert_equal(got, want), 0, 0),
+                (lambda got: np.testing.assert_array_almost_equal(got, want, decimal=3), 1.5e-3, 0),
+                (lambda got: np.testing.assert_array_almost_equal(got, want), 1.5e-6, 0),
+                (lambda got: np.testing.assert_almost_equal(got, want), 1.5e-7, 0)]:
+            (found,) = self.compared(compare).made
+            self.assertEqual((found.absolute, found.relative), (absolute, relative))
+            np.testing.assert_array_equal(found.sides, [want, want])
+            self.assertTrue(comparisons.outcome(found, *found.sides)["passed"])
+
+    def test_all_pass(self):
+        for compare in (lambda got: self.assertTrue(np.isclose(got, [[5], [6]]).all()),
+                        lambda got: np.testing.assert_array_less(got, -7), lambda got: np.testing.assert_equal(got, 7),
+                        lambda got: self.assertTrue(np.array_equal(a1=got, a2=7)), lambda got: self.assertTrue((got == 7).all())):
+            self.compared(compare, all_pass=True)
+
+    def test_not_followed(self):
+        made = self.compared(lambda got: np.testing.assert_array_less(got[:1], 2))
+        self.assertEqual((made.made, made.why_not), ([], "its test compares by 'numpy.assert_array_less', which is not followed"))
+        made = self.compared(lambda got: np.testing.assert_equal({"got": got.tolist()}, {"got": [1, np.nan, np.inf, 3]}))
+        self.assertEqual(made.made, [])
+
+    def test_types(self):
+        """Tolerances of torch are those of the types; any object with a type will do."""
+        def given(*names):
+            return comparisons._close_for_types([types.SimpleNamespace(dtype=f"torch.{name}") for name in names])
+        self.assertEqual([given("bfloat16", "float32"), given("float16", "float64"), given("float64", "float64"), given("int32", "int32")],
+                         [(1e-5, 1.6e-2), (1e-5, 1e-3), (1e-7, 1e-7), (0, 0)])
 
 
 class OthersTest(unittest.TestCase):

@@ -28,7 +28,7 @@ from ..refusal import Refusal, said_by, shown_path
 from ..source import EXIT, Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
-from . import again, comparisons, drivers, recorder, results, standins, userfile
+from . import again, comparisons, drivers, recorder, results, standins, userfile, writes
 from .drivers import Case
 from .recorder import Done, Switch, Watcher
 
@@ -119,6 +119,7 @@ class _Place:
                 pass
         again.repeatable(sys.modules)
         self.unwatch = comparisons.watch(self.watcher.comparisons, sys.modules)
+        writes.only_in(os.getcwd())
         return self
 
     def __exit__(self, *_):
@@ -134,10 +135,10 @@ class _Place:
 
 def _noted(order):
     """All calls of kernels in a driver, as far as it gets in its time."""
-    end = time.monotonic() + order["seconds"]
     calls, problems, found = [], [], {}
     known = {name for _, name in order["kernels"]}
     with _Place(order) as place:
+        end = time.monotonic() + order["seconds"]
         try:
             calling = {}
             for case in place.cases():
@@ -200,7 +201,7 @@ def _traced(order):
         _write(order["folder"], watcher.traced)
         made = watcher.comparisons.made
         if made:
-            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made))
+            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, problem is None and drivers.is_of_test(order["case"])))
         elif watcher.result is not None and problem:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         summary = watcher.traced.summary.as_json()

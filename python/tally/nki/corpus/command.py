@@ -205,7 +205,7 @@ class Walk:
                 with _interrupted_later():
                     process = subprocess.Popen([sys.executable, "-m", "tally.nki.corpus.child", str(folder / "order.json")],
                                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                                               env=self._environment(), cwd=folder)
+                                               env=self._environment(folder), cwd=folder)
                 process.wait(self.options.seconds)
             except subprocess.TimeoutExpired:
                 told = _asked_to_end(process, answer)
@@ -219,9 +219,9 @@ class Walk:
             return {"limit": _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))}
         return json.loads(answer.read_text(encoding="utf-8"))
 
-    def _environment(self):
+    def _environment(self, folder):
         place = str(Path(__file__).resolve().parents[3])
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH")])),
+        return {**os.environ, "TMPDIR": os.path.abspath(folder), "PYTHONPATH": os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH")])),
                 "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 
     # ---- One kernel

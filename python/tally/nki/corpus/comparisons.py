@@ -5,6 +5,7 @@ chosen; of the operators `==` and `!=`, those of a result that is still an array
 result, and whether the other one is a reference, is seen when the driver runs again (again.py).
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,9 @@ from ..elements import find_element, unpacked
 from .standins import Blank
 
 VALIDATOR = "the test's validator"
+
+# Those of single numbers: what comes of all of them is the test's to say.
+OF_EACH = ("==", "numpy.isclose", "torch.isclose")
 
 
 class Comparison(NamedTuple):
@@ -95,7 +99,11 @@ def _numbers(value):
         import torch
         value = value.as_subclass(torch.Tensor).numpy()
     array = np.asarray(value)
-    return array.astype(np.float64) if array.dtype.kind in "fiub" else array
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if find_element(array.dtype) is None:
+        raise TypeError(f"an array of '{array.dtype}' is not of numbers")
+    return array
 
 
 def _unpacked(first, second):
@@ -201,11 +209,44 @@ def _plain(value):
 
 # ---- Functions that compare -----------------------------------------------------------------
 
-# Module, function, and the tolerances that it has if none are given.
-_COMPARE = (("numpy", "allclose", 1e-8, 1e-5), ("numpy.testing", "assert_allclose", 0, 1e-7),
-            ("numpy", "array_equal", 0, 0), ("numpy.testing", "assert_array_equal", 0, 0),
-            ("torch", "allclose", 1e-8, 1e-5), ("torch", "equal", 0, 0),
-            ("torch.testing", "assert_close", 1e-5, 1.3e-6))
+
+# What their tolerances are, absolute and relative, if they compare these sides and are given this.
+
+
+def _close(absolute, relative):
+    def tolerances(_, rtol=None, atol=None, *__, **___):
+        return absolute if atol is None else atol, relative if rtol is None else rtol
+    return tolerances
+
+
+def _close_for_types(sides, rtol=None, atol=None, **_):
+    known = {"float16": 1e-3, "bfloat16": 1.6e-2, "float32": 1.3e-6, "float64": 1e-7}
+    names = [str(getattr(side, "dtype", "float64")).split(".")[-1] for side in sides]
+    relative = max(known.get(name, 0) for name in names)
+    return _close(1e-7 if relative == 1e-7 else 1e-5 if relative else 0, relative)(sides, rtol, atol)
+
+
+def _decimals(usual):
+    def tolerances(_, decimal=usual, *__, **___):
+        return 1.5 * 10.0**-decimal, 0
+    return tolerances
+
+
+def _none(*_, **__):
+    return 0, 0
+
+
+# Module, function, and its tolerances, if it is taken for a comparison with a reference.
+_COMPARE = (("numpy", "allclose", _close(1e-8, 1e-5)), ("numpy", "isclose", _close(1e-8, 1e-5)),
+            ("numpy", "array_equal", _none), ("numpy", "array_equiv", _none),
+            ("numpy.testing", "assert_allclose", _close(0, 1e-7)),
+            ("numpy.testing", "assert_array_equal", _none), ("numpy.testing", "assert_equal", _none),
+            ("numpy.testing", "assert_array_almost_equal", _decimals(6)), ("numpy.testing", "assert_almost_equal", _decimals(7)),
+            ("numpy.testing", "assert_approx_equal", None), ("numpy.testing", "assert_array_less", None),
+            ("numpy.testing", "assert_array_almost_equal_nulp", None), ("numpy.testing", "assert_array_max_ulp", None),
+            ("torch", "allclose", _close(1e-8, 1e-5)), ("torch", "isclose", _close(1e-8, 1e-5)), ("torch", "equal", _none),
+            ("torch.testing", "assert_close", _close_for_types))
+_SIDES = ("a", "a1", "x", "actual", "input", "b", "a2", "y", "desired", "expected", "other")  # what they call them
 _KEEP = (("torch", "from_numpy"), ("torch", "tensor"), ("torch", "as_tensor"))
 
 
@@ -219,11 +260,10 @@ def watch(comparisons, modules):
         undo.append((module, name, getattr(module, name)))
         setattr(module, name, function)
 
-    for where, name, absolute, relative in _COMPARE:
+    for where, name, tolerances in _COMPARE:
         module = modules.get(where)
         if hasattr(module, name):
-            put(module, name, _telling(comparisons, f"{where.split('.')[0]}.{name}", getattr(module, name),
-                                       absolute, relative))
+            put(module, name, _telling(comparisons, f"{where.split('.')[0]}.{name}", getattr(module, name), tolerances))
     for where, name in _KEEP:
         module = modules.get(where)
         if hasattr(module, name):
@@ -231,21 +271,35 @@ def watch(comparisons, modules):
     return lambda: [setattr(*entry) for entry in reversed(undo)]
 
 
-def _telling(comparisons, how, function, absolute, relative):
-    passed = None if how.split(".")[1].startswith("assert") else True
-
-    def compare(first, second, *args, **given):
-        if isinstance(first, Blank) or isinstance(second, Blank):
-            return True
-        rtol = given.get("rtol", args[0] if args and "equal" not in how else relative)
-        atol = given.get("atol", args[1] if len(args) > 1 and "equal" not in how else absolute)
-        rtol, atol = (relative if rtol is None else rtol), (absolute if atol is None else atol)
-        comparisons.add(how, first, second, atol, rtol)
+def _telling(comparisons, how, function, tolerances):
+    def compare(*args, **given):
+        sides = [*args[:2], *[given[name] for name in _SIDES if name in given]]
+        if len(sides) != 2:
+            return function(*args, **given)
+        if any(isinstance(side, Blank) for side in sides):
+            return _passed(how, (0, 0))
+        if tolerances is not None:
+            comparisons.add(how, *sides, *tolerances(sides, *args[2:], **_without_sides(given)))
+        elif comparisons.begun:
+            comparisons.why_not = f"its test compares by '{how}', which is not followed"
         if comparisons.begun and comparisons.all_pass:
-            return passed
-        return function(_plain(first), _plain(second), *args, **given)
+            return _passed(how, sides)
+        return function(*map(_plain, args), **{key: _plain(value) for key, value in given.items()})
 
     return compare
+
+
+def _without_sides(given):
+    return {key: value for key, value in given.items() if key not in _SIDES}
+
+
+def _passed(how, sides):
+    """What a function gives if all agree."""
+    module, name = how.split(".")
+    if name == "isclose":
+        same = np.ones(np.broadcast_shapes(*map(np.shape, sides)), bool)
+        return sys.modules["torch"].from_numpy(same) if module == "torch" else same
+    return None if name.startswith("assert") else True
 
 
 def _keeping(function):

@@ -90,6 +90,11 @@ def _failed(name, error, function=None):
     return Case(name, fail, names_in(function.__code__) if function else frozenset())
 
 
+def is_of_test(name):
+    """Whether a case is of a test, which fails or passes, and not of a program."""
+    return name.endswith("]")
+
+
 def names_in(code):
     """All names that a function uses, those of functions inside it, too."""
     names = set(code.co_names)

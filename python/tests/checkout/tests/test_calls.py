@@ -1,6 +1,8 @@
 """Which call of several is taken: of a test that is skipped on one chip, and of one whose result is compared."""
 
 import enum
+import os
+import tempfile
 import types
 
 import nki
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand,
                            failing, finite, for_a_newer_chip, in_part, judged, never_a_number, never_another, none_of_it, of_either_type,
-                           one_of_two, partly_written, stacked, whole, with_a_broken_reference, with_itself, without_numbers, words)
+                           one_of_two, partly_written, some_close, stacked, whole, with_a_broken_reference, with_itself, without_numbers, words, written_before, zeros)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
 
@@ -175,6 +177,26 @@ def test_failing():
     result = failing(x)
     np.testing.assert_allclose(result[0], x[0])
     assert np.abs(result - x).max() > 1
+
+
+@pytest.mark.parametrize("folder", [os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__)), tempfile.gettempdir()])
+def test_written_before(folder):
+    """What a run writes is not for the next one to compare with."""
+    x, path = np.ones((64, 32), np.float32), os.path.join(folder, "golden.npy")
+    result = written_before(x)
+    if not os.path.exists(path):
+        np.save(path, result)
+    np.testing.assert_array_almost_equal(result, np.load(path), decimal=3)
+
+
+def test_zeros():
+    x = np.zeros((64, 32), np.float32)
+    np.testing.assert_array_almost_equal(zeros(x)[:2], x[:2], decimal=3)
+
+
+def test_some_close():
+    x = np.random.rand(64, 32).astype(np.float32)
+    assert np.isclose(some_close(x), np.where(x > np.sort(x, None)[9], x, 3)).mean() > 0.9
 
 
 def test_few_rows():
