@@ -123,8 +123,9 @@ private:
         advice.parts.push_back(part);
       }
     };
+    const uint64_t keptForChanges = left / 2;
     for (InstrId id : longest(made)) {
-      if (!mayGoOn()) {
+      if (left <= keptForChanges || !mayGoOn()) {
         return;
       }
       free[id].startup = free[id].interval = free[id].duration = 0;
@@ -132,7 +133,7 @@ private:
       free[id] = made.costs[id];
     }
     for (DepId id : waitedFor(made)) {
-      if (!mayGoOn()) {
+      if (left <= keptForChanges || !mayGoOn()) {
         return;
       }
       const Dep &dep = made.kernel.deps[id];
@@ -260,15 +261,19 @@ private:
     const InstrCosts costs = *instructionCosts(current, *timing, ignored);
     const Tick before = quickTime(current).value_or(0);
     std::vector<std::pair<Tick, Change>> ranked;
+    const uint64_t keptForFull = left / 2;
     for (const Change &change : changesOf(current, machine, costs, growth)) {
+      if (left <= keptForFull || !mayGoOn()) {
+        ++advice.numLeft;
+        continue;
+      }
       tell("trying: " + describe(current, change));
       ++advice.numTried;
       if (change.kind == Change::Kind::Grow) {
         ranked.emplace_back(0, change); // code that is made quickly does not grow
         continue;
       }
-      std::optional<Kernel> changed =
-          mayGoOn() ? withChange(current, change, machine) : std::nullopt;
+      std::optional<Kernel> changed = withChange(current, change, machine);
       std::optional<Tick> time = changed ? quickTime(*changed) : std::nullopt;
       if (time && *time < before) {
         ranked.emplace_back(*time, change);

@@ -2,6 +2,8 @@
 
 #include "tally/Advise/Changes.h"
 
+#include "Order.h"
+
 #include "tally/Data/Format.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/ComputeText.h"
@@ -416,6 +418,11 @@ std::optional<Kernel> deepened(const Kernel &kernel, const std::vector<Change::D
 // All kinds
 //===----------------------------------------------------------------------===//
 
+/// Code that grows does so everywhere.
+static bool isOfMany(const Change &change) {
+  return change.kind == Change::Kind::Grow || change.instrs.size() + change.rings.size() > 1;
+}
+
 std::vector<Change> changesOf(const Kernel &kernel, const Machine &machine, const InstrCosts &costs,
                               double growth) {
   std::vector<Change> changes;
@@ -425,10 +432,12 @@ std::vector<Change> changesOf(const Kernel &kernel, const Machine &machine, cons
     }
   }
   if (asksForDeps(kernel)) {
-    for (const std::vector<Change> &more : {ringsOf(kernel), movesOf(kernel, machine, costs)}) {
+    for (const std::vector<Change> &more :
+         {ringsOf(kernel), movesOf(kernel, machine, costs), advising::ordersOf(kernel)}) {
       changes.insert(changes.end(), more.begin(), more.end());
     }
   }
+  std::ranges::stable_partition(changes, isOfMany);
   return changes;
 }
 
@@ -437,6 +446,8 @@ std::optional<Kernel> withChange(const Kernel &kernel, const Change &change,
   std::optional<Kernel> changed;
   if (change.kind == Change::Kind::Ring) {
     changed = deepened(kernel, change.rings);
+  } else if (change.kind == Change::Kind::Order) {
+    changed = advising::reordered(kernel, change.instrs);
   } else {
     Diagnostics ignored;
     std::vector<std::string> missing;
@@ -465,6 +476,13 @@ static std::string namesOf(const Kernel &kernel, const std::vector<InstrId> &ins
              : fmt::format("{} and {} more", text, instrs.size() - mostNamed);
 }
 
+static std::string describeOrder(const Kernel &kernel, const std::vector<InstrId> &instrs) {
+  const InstrId place = instrs.size() == 1 ? advising::placeBefore(kernel, instrs[0]) : InstrId();
+  return place.valid()
+             ? fmt::format("issue {} before '{}'", namesOf(kernel, instrs), kernel.nameOf(place))
+             : fmt::format("issue {} as early as possible", namesOf(kernel, instrs));
+}
+
 std::string describe(const Kernel &kernel, const Change &change) {
   std::string text;
   switch (change.kind) {
@@ -477,6 +495,8 @@ std::string describe(const Kernel &kernel, const Change &change) {
                           kernel.text(kernel.buffers[ring.buffer].name), ring.slots);
     }
     return text + " slots";
+  case Change::Kind::Order:
+    return describeOrder(kernel, change.instrs);
   case Change::Kind::Grow:
     break;
   }
@@ -484,9 +504,9 @@ std::string describe(const Kernel &kernel, const Change &change) {
 }
 
 Location placeOf(const Kernel &kernel, const Change &change) {
-  return change.kind == Change::Kind::Move   ? kernel.instrs[change.instrs[0]].where
-         : change.kind == Change::Kind::Ring ? kernel.buffers[change.rings[0].buffer].where
-                                             : Location();
+  return !change.instrs.empty()  ? kernel.instrs[change.instrs[0]].where
+         : !change.rings.empty() ? kernel.buffers[change.rings[0].buffer].where
+                                 : Location();
 }
 
 std::optional<uint64_t> bytesOf(const Kernel &kernel, const Change &change) {

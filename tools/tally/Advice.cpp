@@ -113,7 +113,7 @@ ShownAdvice shown(const Kernel &kernel, const Advice &advice, size_t mostRows) {
   result.text += fmt::format("\n{} tried{}\n", counted(advice.numTried, "change"),
                              advice.single.empty() ? ", and none helps" : "");
   if (advice.numLeft != 0) {
-    result.text += fmt::format("{} not tried in full, though promising: 'tally advise' with a "
+    result.text += fmt::format("{} not tried, or not in full: 'tally advise' with a "
                                "larger --effort tries more\n",
                                counted(advice.numLeft, "change"));
   }
@@ -187,8 +187,10 @@ std::optional<Advice> adviceOn(const LoadedKernel &loaded, Session &session, con
     tellNote("the file has code written by hand; advice is about code that is compiled");
   }
   if (!loaded.kernel.deps.empty()) {
-    tellNote("the dependences of this kernel are written, and would not be right for other engines "
-             "or more slots; without them, they are found, and these changes are tried, too");
+    tellNote(
+        "the dependences of this kernel are written, and would not be right for other engines, "
+        "more slots or another order; without them, they are found, and these changes are "
+        "tried, too");
   }
   return advice;
 }

@@ -65,7 +65,7 @@ struct Advice {
   Kernel changed;            ///< with all moves and rings of `steps`
   double growth = 1;         ///< with which it is compiled then
   size_t numTried = 0;
-  size_t numLeft = 0; ///< promising ones that were not tried in full: too much work
+  size_t numLeft = 0; ///< not tried, or promising and not in full: too much work
   bool isStopped = false;
 };
 

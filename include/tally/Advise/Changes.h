@@ -1,13 +1,14 @@
 //===- Changes.h - What could be changed about a kernel -------------------===//
 //
 // A change keeps what a kernel means: it computes the same, in the same order if it runs
-// sequentially. There are three kinds:
+// sequentially, or in one in which only what does not meet changes places. There are four kinds:
 //
-//   move   transfers are issued by another engine, from a queue of its own
-//   ring   a buffer of several slots that are used in turn gets more of them
-//   grow   code may be larger: loops are unrolled where that pays
+//   move    transfers are issued by another engine, from a queue of its own
+//   ring    a buffer of several slots that are used in turn gets more of them
+//   order   instructions stand earlier in their body, before others of their engine
+//   grow    code may be larger: loops are unrolled where that pays
 //
-// Moves and rings are for kernels whose dependences follow from their accesses: written ones would
+// All but the last are for kernels whose dependences follow from their accesses: written ones would
 // speak of the kernel as it was.
 //
 //===----------------------------------------------------------------------===//
@@ -25,7 +26,7 @@
 namespace tally {
 
 struct Change {
-  enum class Kind : uint8_t { Move, Ring, Grow };
+  enum class Kind : uint8_t { Move, Ring, Order, Grow };
 
   /// A ring, and how many slots it gets.
   struct Deeper {
@@ -34,20 +35,20 @@ struct Change {
   };
 
   Kind kind = Kind::Grow;
-  std::vector<InstrId> instrs = {}; ///< Move
+  std::vector<InstrId> instrs = {}; ///< Move; Order: those that stand earlier, in order
   std::string engine = {};          ///< Move: that issues them from now on
   std::vector<Deeper> rings = {};   ///< Ring
   double growth = 1;                ///< Grow: as --max-code-growth
 };
 
-template <> inline constexpr auto wordsOf<Change::Kind> = words("move", "ring", "grow");
+template <> inline constexpr auto wordsOf<Change::Kind> = words("move", "ring", "order", "grow");
 
 /// All that may be tried on a kernel as it is; those of many instructions at once first.
 std::vector<Change> changesOf(const Kernel &kernel, const Machine &machine, const InstrCosts &costs,
                               double growth);
 
-/// The kernel with a Move or a Ring, as it is on the machine; none if it would mean something else,
-/// or is not legal. The kernel has no dependences, and neither has what comes back.
+/// The kernel with a Move, a Ring or an Order, as it is on the machine; none if it would mean
+/// something else, or is not legal. The kernel has no dependences, and neither has what comes back.
 std::optional<Kernel> withChange(const Kernel &kernel, const Change &change,
                                  const Machine &machine);
 
