@@ -7,6 +7,7 @@
 #include "tally/Data/Format.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/ComputeText.h"
+#include "tally/Model/Place.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Support/Counted.h"
 
@@ -47,11 +48,23 @@ std::vector<std::string> enginesFor(const Kernel &kernel, const Machine &machine
   return names;
 }
 
+/// Which instructions are tied to their queue or engine: they use what the queue keeps, or run as
+/// often as their engine says.
+IdVector<InstrId, bool> tiedInstrs(const Kernel &kernel) {
+  const IdVector<LoopId, LoopId> divergent = divergentLoops(kernel);
+  IdVector<InstrId, bool> result(kernel.instrs.size(), false);
+  for (InstrId id : kernel.instrs.ids()) {
+    result[id] = divergent[kernel.instrs[id].home].valid() || advising::usesKept(kernel, id);
+  }
+  return result;
+}
+
 /// All transfers of a queue, and each alone, to each other engine.
 std::vector<Change> movesOf(const Kernel &kernel, const Machine &machine, const InstrCosts &costs) {
   IdVector<QueueId, std::vector<InstrId>> transfers(kernel.queues.size());
+  const IdVector<InstrId, bool> tied = tiedInstrs(kernel);
   for (InstrId id : kernel.instrs.ids()) {
-    if (costs[id].isTransfer) {
+    if (costs[id].isTransfer && !tied[id]) {
       transfers[kernel.instrs[id].queue].push_back(id);
     }
   }
@@ -90,14 +103,15 @@ NameId freshName(Kernel &kernel, const std::string &wanted) {
   return kernel.strings.intern(name);
 }
 
-/// One that is new gets a queue like `model`.
+/// One that is new gets a queue like `model`; none if a queue has its name.
 EngineId engineNamed(Kernel &kernel, const std::string &name, QueueId model) {
   for (EngineId id : kernel.engines.ids()) {
     if (kernel.nameOf(id) == name) {
       return id;
     }
   }
-  if (kernel.engines.size() == maxEngines) {
+  auto hasName = [&](const Queue &queue) { return kernel.text(queue.name) == name; };
+  if (kernel.engines.size() == maxEngines || std::ranges::any_of(kernel.queues, hasName)) {
     return {};
   }
   auto first = static_cast<uint32_t>(kernel.queues.size());

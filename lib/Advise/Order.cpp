@@ -2,6 +2,7 @@
 
 #include "Order.h"
 
+#include "tally/Model/ComputeText.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Tiles.h"
 
@@ -23,6 +24,10 @@ public:
   explicit Meetings(const Kernel &kernel) : kernel(kernel), memory(kernel) {}
 
   bool meet(InstrId first, InstrId second) {
+    if (kernel.instrs[first].queue == kernel.instrs[second].queue && usesKept(kernel, first) &&
+        usesKept(kernel, second)) {
+      return true;
+    }
     bool isPossible = false;
     for (AccessId a : kernel.instrs[first].accesses) {
       for (AccessId b : kernel.instrs[second].accesses) {
@@ -166,6 +171,17 @@ void put(Kernel &kernel, const std::vector<InstrId> &order, IdRange<InstrId> blo
 }
 
 } // namespace
+
+bool usesKept(const Kernel &kernel, InstrId id) {
+  const NameId text = kernel.instrs[id].computes;
+  if (!text.valid()) {
+    return false;
+  }
+  const ParsedCompute &compute = (*kernel.computes)[text].compute;
+  auto isKept = [](const ComputeNode &node) { return node.op == ComputeOp::Kept; };
+  return std::ranges::any_of(compute.nodes, isKept) ||
+         std::ranges::count(compute.results, ComputeResult::Kind::Keep, &ComputeResult::kind) != 0;
+}
 
 Kernel reordered(const Kernel &kernel, const std::vector<InstrId> &instrs) {
   Kernel result = kernel;

@@ -15,6 +15,9 @@
 
 namespace tally::advising {
 
+/// Whether it keeps something for later instructions of its queue, or computes with what is kept.
+bool usesKept(const Kernel &kernel, InstrId id);
+
 /// For each body, all that fetch inputs of the kernel and may stand earlier, at once; then each
 /// instruction alone that may stand before another one of its engine.
 std::vector<Change> ordersOf(const Kernel &kernel);

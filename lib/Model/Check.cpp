@@ -53,6 +53,13 @@ private:
 
   template <typename IdT> bool nameIsImplied(IdT) const { return false; }
 
+  /// Whether a complaint about something else says that the two have one name.
+  template <typename IdT> bool isSaidOf(IdT later, IdT) const { return nameIsImplied(later); }
+
+  bool isSaidOf(QueueId later, QueueId first) const {
+    return nameIsImplied(later) && nameIsImplied(first); // of their engines
+  }
+
   bool nameIsImplied(QueueId queue) const;
   bool nameIsImplied(LoopId loop) const;
 
@@ -187,7 +194,7 @@ void Checker::uniqueNames(const IdVector<IdT, T> &table, std::string_view kind) 
       }
     } else if (owner == IdT::noneValue) {
       owner = id.value;
-    } else if (!nameIsImplied(id)) {
+    } else if (!isSaidOf(id, IdT(owner))) {
       report(diagnostics, table[id].where,
              "two {0}s are named '{1}'; each {0} needs a name of its own", kind, kernel.text(name))
           .note(table[IdT(owner)].where, "the first is here");

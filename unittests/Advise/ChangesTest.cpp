@@ -116,6 +116,37 @@ TEST(ChangesTest, readsOfAWholeTurnAgoKeepTheirRing) {
             5U);
 }
 
+/// What a queue keeps is what its last instruction kept; loops may run more often on one engine.
+TEST(ChangesTest, whatIsTiedToItsEngineStays) {
+  const Machine machine = machineNamed("trn2");
+  for (bool keeps : {true, false}) {
+    KernelBuilder b("tied");
+    EngineId sync = b.engine("sync");
+    BufferId in = b.buffer("in", std::vector<uint64_t>{8, 4}, "hbm", "f32");
+    BufferId out = b.buffer("out", std::vector<uint64_t>{8, 4}, "hbm", "f32");
+    b.beginLoop("A", b.value("n", 0, 8), /*uniform=*/keeps);
+    b.instr("load", b.queueOf(sync), "dma_copy(bytes=16)");
+    b.computes(keeps ? "keep(r0)" : "r0");
+    b.access(AccessKind::Read, in, "in[A, 0:4]");
+    if (!keeps) {
+      b.access(AccessKind::Write, out, "out[A, 0:4]");
+    }
+    b.endLoop();
+    EXPECT_EQ(textsOf(b.finish(), machine, true).size(), 2U) << keeps; // code may grow
+  }
+}
+
+/// An engine that is new needs a name that no queue has.
+TEST(ChangesTest, noEngineIsNamedAsAQueue) {
+  KernelBuilder b("named");
+  EngineId sync = b.engine("sync");
+  b.queue("scalar");
+  BufferId in = b.buffer("in", std::vector<uint64_t>{8, 4}, "hbm", "f32");
+  b.instr("load", b.queueOf(sync), "dma_copy(bytes=16)");
+  b.access(AccessKind::Read, in, "in[0, 0:4]");
+  EXPECT_EQ(textsOf(b.finish(), machineNamed("trn2"), true).size(), 2U);
+}
+
 /// Two chains of one body: `first`, `scale`, `store`, and then `second`, which reads some tile.
 Kernel twoChains(bool readsOut, std::string_view secondReads) {
   KernelBuilder b("chains");

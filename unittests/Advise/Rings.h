@@ -30,6 +30,12 @@ public:
       rings.push_back(
           b.buffer(fmt::format("ring{}", i), std::vector<uint64_t>{depths[i], 2}, "sbuf", "f32"));
     }
+    const bool keeps = random.percent(30); // engines do, from the start
+    for (uint32_t i = 0; i < (keeps ? 3 : 0); ++i) {
+      b.instr(fmt::format("k{}", i), b.queueOf(engines[i]), "dma_copy(bytes=16)");
+      b.computes("keep(r0)");
+      b.access(AccessKind::Read, in, fmt::format("in[{}, 0:2]", i));
+    }
     b.beginLoop("A", KernelBuilder::constant(random.in({1, 7})));
     const bool isNest = random.percent(40);
     if (isNest) {
@@ -41,7 +47,11 @@ public:
       b.instr(fmt::format("i{}", i), b.queueOf(engines[random.below(3)]),
               random.percent(50) ? "dma_copy(bytes=4096)" : "tensor_copy(n=64)");
       const bool loads = i == 0 || random.percent(25);
-      b.computes(loads ? "r0" : "mod(3 * r0 + A, 251)");
+      std::string value = loads ? "r0" : "mod(3 * r0 + A, 251)";
+      if (keeps && random.percent(50)) {
+        value = random.percent(50) ? "keep(r0); " + value : "mod(" + value + " + kept, 251)";
+      }
+      b.computes(value);
       loads ? b.access(AccessKind::Read, in, "in[A mod 6, 0:2]") : read();
       if (isNest && random.percent(15)) { // a sum over B, if the ring is not taken by its runs
         b.computes("start(B, mod(r0, 251))");

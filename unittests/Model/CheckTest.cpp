@@ -111,6 +111,17 @@ TEST(CheckTest, sixtyFourEnginesAreTheMost) {
   }
 }
 
+/// A queue that comes before the engine of its name.
+TEST(CheckTest, anEngineIsNotNamedAsAQueue) {
+  KernelBuilder b("k");
+  b.engine("sync", at(1));
+  b.queue("act", 1, Completion::Whole, at(2));
+  b.engine("act", at(3));
+  EXPECT_EQ(problems(b),
+            "k:3:1: error: two queues are named 'act'; each queue needs a name of its own\n"
+            "k:2:1: note: the first is here\n");
+}
+
 /// The queue of the second engine is its own and not reported again.
 TEST(CheckTest, namesAreUniquePerKind) {
   KernelBuilder b("k");
