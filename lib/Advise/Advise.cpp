@@ -62,7 +62,8 @@ public:
       diagnostics.error(kernel.where, made->run.outcome == SimResult::Outcome::Deadlock
                                           ? "a run is stuck; 'tally sim' says why"
                                           : "a run is too long to be simulated so often; give "
-                                            "fewer trips, or a larger --effort");
+                                            "fewer trips, or a larger --effort or "
+                                            "--max-operations");
       return std::nullopt;
     }
     advice.total = made->run.total;

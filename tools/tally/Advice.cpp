@@ -184,7 +184,7 @@ std::optional<Advice> adviceOn(const LoadedKernel &loaded, Session &session, con
     return std::nullopt;
   }
   if (loaded.code) {
-    tellNote("the file has code written by hand; advice is about code that is compiled");
+    tellNote("the file has code; advice is about code that is compiled for it");
   }
   if (!loaded.kernel.deps.empty()) {
     tellNote(

@@ -8,6 +8,8 @@
 #include "Interrupt.h"
 #include "Result.h"
 
+#include "tally/Written/KernelJson.h"
+
 #include <fmt/format.h>
 
 namespace tally::tool {
@@ -56,7 +58,10 @@ int AdviseCommand::run() {
   if (!output.empty()) {
     LoadedKernel changed = one;
     changed.kernel = std::move(advice->changed);
-    if (!writeOutput(output, moduleText({changed}))) {
+    const std::string text = output.ends_with(".json")
+                                 ? writeKernelJson(changed.kernel, {.locations = true})
+                                 : moduleText({changed});
+    if (!writeOutput(output, text)) {
       end();
     }
   }
@@ -69,11 +74,14 @@ void AdviseCommand::declareOn(CLI::App &command) {
   time.subject.common.hasOwnEffort = true;
   time.subject.common.addStrategy(command, plannedStrategies());
   time.add(command);
-  declare(command, {{"--output,-o", output,
-                     "write the kernel with all that helps together to this file", onlyFile()},
-                    {"--effort", effort, "try as many times as much as usual", integerIn(1, 1000)},
-                    {"--top", top, "how many lines to show of each list", integerIn(0)},
-                    formatOption(format)});
+  declare(
+      command,
+      {{"--output,-o", output,
+        "write the kernel with all that helps together to this file, as JSON if it ends with .json",
+        onlyFile()},
+       {"--effort", effort, "try as many times as much as usual", integerIn(1, 1000)},
+       {"--top", top, "how many lines to show of each list", integerIn(0)},
+       formatOption(format)});
   refuseIf(command, {"--top"}, "with '--format=json', which lists all",
            [this] { return format == "json"; });
 }

@@ -163,8 +163,14 @@ void addPrices(Result &result, const Kernel &kernel, const Compiled &compiled,
   for (const Regret &regret : all) {
     sum += std::max(0.0, *regret.part());
   }
-  double mean = all.empty() ? 0 : sum / static_cast<double>(all.size());
-  double most = all.empty() ? 0 : std::max(0.0, *all.front().part());
+  if (all.empty()) {
+    result.addMembers({{"price_regret", nullptr}, {"prices", Json::array()}});
+    result.text += "\nat other prices: nothing could be compared, as a run takes no time or is too "
+                   "long, or the machine says no range of a price\n";
+    return;
+  }
+  double mean = sum / static_cast<double>(all.size());
+  double most = std::max(0.0, *all.front().part());
   result.addMembers({{"price_regret", {{"cases", all.size()}, {"mean", mean}, {"most", most}}}});
   constexpr double leastShown = 0.00005;
   std::string title = fmt::format("\nat other prices, and the best code for these: {}, on average "
@@ -187,9 +193,21 @@ void addWhy(Result &result, const Kernel &kernel, const Compiled &compiled, cons
   std::string assumed = search.assumed.empty() ? ""
                                                : fmt::format("; open trips are assumed: {}",
                                                              fmt::join(search.assumed, ", "));
-  result.addTable("attempts",
-                  fmt::format("\nwhy: {} tried{}\n", counted(search.numTried, "code"), assumed),
-                  attemptTable(search));
+  const Strategy made = compiled.plan.decisions.strategy;
+  if (search.attempts.empty()) {
+    result.addMembers({{"attempts", Json::array()}});
+    result.text +=
+        made == Strategy::Auto
+            ? "\nwhy: nothing was tried, as that would have been too much work; a larger "
+              "--effort tries more\n"
+            : fmt::format("\nwhy: no code of its own is possible, so 'auto' took that of "
+                          "'{}'; the message says why\n",
+                          toString(made));
+  } else {
+    result.addTable("attempts",
+                    fmt::format("\nwhy: {} tried{}\n", counted(search.numTried, "code"), assumed),
+                    attemptTable(search));
+  }
   std::vector<Regret> found = regretsOverTrips(kernel, request, machine, compiled.code);
   if (found.empty()) {
     result.addMembers({{"regrets", Json::array()}});
