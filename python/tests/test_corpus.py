@@ -18,6 +18,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import numpy.testing  # before it is watched
 
 from tally.nki.command import main
 from tally.nki.compare import OTHERS
@@ -81,18 +82,20 @@ class CorpusTest(unittest.TestCase):
                                                     "with_a_broken_reference", "kept_above",
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
-                                                    "never_another", "judged", "failing", "written_before", "zeros", "some_close"]))
+                                                    "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
+                                                    "raising", "expected", "make_first.inner", "make_second.inner"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (46, 38))
-        self.assertEqual(found["reference"], {"agrees": 25, "differs": 1, "not compared": 12})
+        self.assertEqual((found["kernels"], found["traced"]), (53, 44))
+        self.assertEqual(found["reference"], {"agrees": 28, "differs": 1, "not compared": 15})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
         own = "what the test compares it with is made of the kernel's own results"
         for name, reason in (("none_of_it", "the test compares no element"), ("never_a_number", "the test compares no number"),
                              ("with_itself", own), ("copied_by_hand", own), ("finite", own),
-                             ("failing", "its test fails: AssertionError"), ("called_before", "no comparison of its result is seen in the driver"),
+                             ("failing", "its test fails: AssertionError"), ("raising", "its test fails: ValueError: wrong"),
+                             ("peer", own), ("peer_of", own), ("called_before", own),
                              ("some_close", "some numbers are not as the test's reference, and it passes"),
                              ("judged", "what the test compares is the same for other results")):
             self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
@@ -104,7 +107,7 @@ class CorpusTest(unittest.TestCase):
     def test_how_many_numbers(self):
         """Those that are compared, each once, of all."""
         for name, numbers in (("one_of_two", [2048, 4096]), ("in_part", [9 * 32, 2048]), ("scale", None), ("stacked", None),
-                              ("zeros", [64, 2048]), ("partly_written", None), ("words", None), ("never_another", None)):
+                              ("zeros", [64, 2048]), ("warm", None), ("partly_written", None), ("words", None), ("never_another", None)):
             found = self.rows[name]["reference"]
             self.assertEqual((found["state"], found.get("numbers")), ("agrees", numbers), name)
 
@@ -163,6 +166,33 @@ class CorpusTest(unittest.TestCase):
             self.assertEqual(problem["kind"], "no arguments")
             self.assertRegex(problem["text"], f"'tests/faulty/test_third.py' does not get to a call: {text}")
         self.assertEqual((problem["file"], problem["line"]), ("tests/faulty/conftest.py", 7))
+
+    def test_twins(self):
+        """Two kernels of a file may have one name; one of them is called."""
+        self.assertEqual(self.rows["make_first.inner"]["reference"]["state"], "agrees")
+        self.assertEqual(self.rows["make_second.inner"]["problem"]["kind"], "no arguments")
+
+    def test_what_a_test_expects(self):
+        """It is of a class with what runs before it, and reads a file; that a comparison fails may be what it wants."""
+        row = self.rows["expected"]
+        self.assertEqual((row["reference"]["state"], row["case"]), ("agrees", "Copies.test_expected[0]"))
+        kept = json.loads((self.folder / "out" / row["folder"] / "result.json").read_text(encoding="utf-8"))
+        self.assertIn("tests/factor.txt", kept["files"])
+        self.assertIn("tests/conftest.py", kept["files"])
+
+    def test_two_walks(self):
+        """Only one writes into a folder."""
+        folder = self.folder / "locked"
+        first = command.Walk(command.parser().parse_args([str(self.root), "-o", str(folder)]))
+        first._lock()
+        status, progress, _ = walk(self.root, folder, "--only=add")
+        self.assertEqual(status, 2)
+        self.assertIn("another walk writes into", progress)
+        first.lock.close()
+
+    def test_names_of_folders(self):
+        self.assertEqual(command._slugs(["x/y.py:k", "x-y.py:k", "X/y.py:k"]),
+                         {"x/y.py:k": "x-y.py-k", "x-y.py:k": "x-y.py-k-2", "X/y.py:k": "X-y.py-k-3"})
 
     def test_which_call(self):
         """A test that is skipped on trn2 runs for trn3; a call that is compared comes before a smaller one that is
@@ -292,7 +322,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 46)
+        self.assertEqual(progress.count(": kept"), 53)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -310,7 +340,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (45, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (52, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -426,8 +456,8 @@ class CorpusTest(unittest.TestCase):
 class ComparisonsTest(unittest.TestCase):
     """Functions that compare, on what a kernel gives."""
 
-    def compared(self, compare, all_pass=False):
-        made = comparisons.Comparisons(all_pass)
+    def compared(self, compare, answers=None):
+        made = comparisons.Comparisons(answers)
         made.begun = True
         unwatch = comparisons.watch(made, sys.modules)
         try:
@@ -452,13 +482,24 @@ class ComparisonsTest(unittest.TestCase):
             (found,) = self.compared(compare).made
             self.assertEqual((found.absolute, found.relative), (absolute, relative))
             np.testing.assert_array_equal(found.sides, [want, want])
-            self.assertTrue(comparisons.outcome(found, *found.sides)["passed"])
+            self.assertTrue(comparisons.outcome(found, 0)["passed"])
 
     def test_all_pass(self):
         for compare in (lambda got: self.assertTrue(np.isclose(got, [[5], [6]]).all()),
                         lambda got: np.testing.assert_array_less(got, -7), lambda got: np.testing.assert_equal(got, 7),
                         lambda got: self.assertTrue(np.array_equal(a1=got, a2=7)), lambda got: self.assertTrue((got == 7).all())):
-            self.compared(compare, all_pass=True)
+            self.compared(compare, answers=[])
+
+    def test_as_in_the_first_run(self):
+        """What came of a comparison comes of it again."""
+        def ways(got, want):
+            self.assertEqual(np.allclose(got, want, equal_nan=True), False)
+            with self.assertRaises(AssertionError):
+                np.testing.assert_array_equal(got, want)
+            np.testing.assert_array_equal((got == want), [False, False, True, True])
+        first = self.compared(lambda got: ways(got, [7, 1, np.inf, 3]))
+        again = self.compared(lambda got: ways(got, [1, np.nan, np.inf, 3]), first.answers)
+        self.assertEqual((len(first.loose), len(again.loose), again.given), (3, 3, []))
 
     def test_not_followed(self):
         made = self.compared(lambda got: np.testing.assert_array_less(got[:1], 2))
@@ -496,9 +537,86 @@ class OthersTest(unittest.TestCase):
             self.assertTrue((before != after).all(), element.name)
 
     def test_what_nothing_has_written(self):
+        """It counts, and is another number in other runs."""
         numbers = np.array([np.nan, 1], np.float32)
-        self.assertEqual(again.how_many([numbers]), 1)
-        np.testing.assert_array_equal(np.isnan(again.others(rounded(numbers, ELEMENTS["float32"]))), [True, False])
+        self.assertEqual(again.how_many([numbers]), 2)
+        self.assertTrue(np.isfinite(again.others(rounded(numbers, ELEMENTS["float32"]))).all())
+
+
+class JudgedTest(unittest.TestCase):
+    """Which side is a reference: by the numbers of three runs."""
+
+    RESULT = np.array([1, 2, np.nan, 2], np.float32)
+
+    def judged(self, compare, passes=True):
+        """`compare` is given the result of the call that is traced, that of another one, and the number of the run."""
+        runs = []
+        for run, (result, other) in enumerate([(self.RESULT,) * 2, (again.others(self.RESULT),) * 2, (again.others(self.RESULT), self.RESULT)]):
+            made = comparisons.Comparisons(runs[0].answers if run else None)
+            made.begun = True
+            unwatch = comparisons.watch(made, sys.modules)
+            try:
+                compare(result, other + 1, run)
+            except AssertionError:
+                pass
+            finally:
+                unwatch()
+            runs.append(made)
+        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set())
+        later = [run.made for run in runs[1:]]
+        self.assertEqual(again.asks_for_a_third(first, first.made), False)
+        found = again.judged(first, *later)
+        return [one["passed"] for one in found["comparisons"]], found["numbers"], found["why_not"], again.asks_for_a_third(first, later[0])
+
+    def test_whole(self):
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got, self.RESULT)), ([True], 4, None, False))
+
+    def test_other_call(self):
+        """It is not compared; of both together, the numbers of one count."""
+        want = self.RESULT + 1
+        self.assertEqual(self.judged(lambda _, other, __: np.testing.assert_array_equal(other, want)), ([], 0, again._OF_OTHERS, True))
+        found = self.judged(lambda got, other, _: np.testing.assert_array_equal(np.stack([got, other]), np.stack([self.RESULT, want])))
+        self.assertEqual(found, ([True], 4, None, True))
+
+    def test_reference_of_another_call(self):
+        self.assertEqual(self.judged(lambda got, other, _: np.testing.assert_array_equal(got, other - 1)), ([], 0, again._MADE_OF_IT, True))
+
+    def test_noise(self):
+        """What is another number in each run is of no call."""
+        found = self.judged(lambda _, __, run: np.testing.assert_allclose(np.full(4, run / 8), np.ones(4), atol=2))
+        self.assertEqual(found, ([], 0, again._OF_OTHERS, True))
+
+    def test_single_numbers(self):
+        found = self.judged(lambda got, *_: np.testing.assert_allclose(np.nansum(got), 5))
+        self.assertEqual(found, ([True], 1, None, True))
+
+    def test_expected_to_differ(self):
+        """A test that passes expects that; a program may only tell."""
+        compare = lambda got, *_: self.assertFalse(np.allclose(got, 5))  # noqa: E731
+        self.assertEqual(self.judged(compare)[:3], ([], 0, again._SOME))
+        self.assertEqual(self.judged(compare, passes=False)[:2], ([False], 4))
+
+    def test_overlapping(self):
+        """Each number counts once, though it is compared twice, and the same number is there twice."""
+        def compare(got, *_):
+            for end in (1, 2, 2):
+                np.testing.assert_array_equal(got[:end], self.RESULT[:end])
+        self.assertEqual(self.judged(compare), ([True] * 3, 2, None, False))
+
+    def test_sides(self):
+        """A tolerance is relative to the second side; one relative to no number allows nothing."""
+        for compare, passes in [(lambda got: np.allclose(1, got, rtol=0.5), True), (lambda got: np.allclose(got, 1, rtol=0.5), False),
+                                (lambda got: np.allclose(got, np.inf), False),
+                                (lambda got: got == comparisons.Approx(2.4, rel=0.2), True),
+                                (lambda got: 2.0 == comparisons.Approx(2.4, abs=0.1), False)]:
+            made = comparisons.Comparisons()
+            made.begun = True
+            unwatch = comparisons.watch(made, sys.modules)
+            self.assertEqual(bool(np.all(compare(np.full(3, 2, np.float32).view(comparisons.Watched)))), passes)
+            unwatch()
+            (found,) = made.made
+            result = 1 if np.all(found.sides[1] == 2) else 0
+            self.assertEqual(comparisons.outcome(found, result)["passed"], passes)
 
 
 if __name__ == "__main__":

@@ -238,7 +238,8 @@ class Memory:
         self.family, self.coordinates, self.tracer = family, coordinates, tracer
         self.size = prod(shape)
         if data is None:
-            blank = np.nan if element.is_float else 0
+            # No number; where the type has none, the one that tally's simulator has there.
+            blank = np.nan if element.is_float else np.iinfo(element.dtype).min if element.dtype.kind == "i" else 0
             self.data = np.full(shape, blank, element.dtype)
         else:
             self.data = np.ascontiguousarray(element.fit(data)).reshape(shape)

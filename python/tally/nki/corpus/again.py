@@ -1,9 +1,10 @@
 """Whether what a driver compares a result with is a reference: numbers that owe nothing to the kernel.
 
 A driver may have them from the kernel by any way: another call of it, a copy made by hand, bytes, a file. No mark on an
-array outlasts all of these. So the driver runs once more, in a process of its own, where each call of the kernel gives
-other numbers, and all comparisons pass. The side of a comparison on which there are others then is of the results; where
-both sides have others, there is no reference. Where none has (as of `isfinite`), the results were not compared.
+array outlasts all of these. So the driver runs again, in a process of its own, where each call of a kernel gives other
+numbers, and comparisons say what they said before. A side that is the same then is a reference. If kernels are called several times, or
+numbers are compared that no kernel gave as they are, the driver runs a third time, where only the call that is traced
+gives other numbers. What is the same there is of another call; what differs from the second run is of none (as noise).
 """
 
 import pickle
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements import find_element, unpacked
-from .comparisons import OF_EACH, VALIDATOR, outcome
+from .comparisons import VALIDATOR, outcome
 
 
 class First(NamedTuple):
@@ -23,7 +24,9 @@ class First(NamedTuple):
     key: tuple  # of the kernel
     results: Any  # as the kernel gives them
     made: list  # comparisons
+    answers: list  # what came of all that the driver compares
     passes: bool  # as a test; of a program it is not known
+    inputs: set  # calls of other kernels whose results are arguments
 
 
 def keep(path, first):
@@ -73,70 +76,102 @@ def _other_words(array, element):
 
 
 def _other_numbers(array, element):
-    factors = np.resize(np.arange(16, 32, dtype=np.float32)[::3] / 64, array.size).reshape(array.shape)
-    smaller = element.fit(array * factors)
-    return np.where((smaller == array) | np.isinf(array), element.fit(factors), smaller)
+    """Each place has a factor of its own, as far as its type has different ones."""
+    factors = (1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)) / 4
+    with np.errstate(invalid="ignore"):
+        smaller = element.fit(array * factors)
+    return np.where((smaller == array) | ~np.isfinite(array), element.fit(factors), smaller)
 
 
-# ---- What the second run says ---------------------------------------------------------------
+# ---- What the other runs say ----------------------------------------------------------------
 
 _MADE_OF_IT = "what the test compares it with is made of the kernel's own results"
 _NOT_OF_IT = "what the test compares is the same for other results"
+_OF_OTHERS = "what the test compares is of another call"
 _SOME = "some numbers are not as the test's reference, and it passes"
+_NOT_SO = "with other results of the kernel, its driver does not compare the same"
 
 
-def judged(first, second):
+def judged(first, second, third):
     """Of the comparisons of the first run, what came of those with references; how many numbers of the results they
-    compare; and if there are none, why."""
+    compare; and if there are none, why. `third`: those of the third run, or of the second one if there is none."""
     found, compared, why_not = [], [], None
-    for before, now in zip(first.made, [*second, *[None] * len(first.made)]):
-        got, want, why = _sides(before, now)
+    for number, before in enumerate(first.made):
+        later = [made[number] if number < len(made) else None for made in (second, third)]
+        result, why = _result_of(before, *later)
         if why is not None:
             why_not = why_not or why
             continue
-        said = {"how": VALIDATOR, "passed": before.sides[1]} if want is None else outcome(before, got[0], want)
-        if before.how in OF_EACH and not said["passed"] and first.passes:
-            why_not = why_not or _SOME
+        said = {"how": VALIDATOR, "passed": before.sides[1]} if before.how == VALIDATOR else outcome(before, result)
+        if first.passes and not said["passed"] and not before.to_largest and before.how != VALIDATOR:
+            why_not = why_not or _SOME  # the test expects that, or only counts
             continue
         found.append(said)
-        compared.append(_marks(*got))
+        compared.append(_marks(before.sides[result], *(made.sides[result] for made in later)))
     return {"comparisons": found, "numbers": _how_many_of(first.results, compared), "why_not": why_not}
 
 
-def _sides(before, now):
-    """The numbers of the result, in both runs; those of the reference; or why there is none."""
-    if now is None or before.how != now.how or any(np.shape(a) != np.shape(b) for a, b in zip(before.sides, now.sides)):
-        return None, None, "with other results of the kernel, its driver does not compare the same"
-    sides = list(zip(before.sides, now.sides))
+def asks_for_a_third(first, second):
+    """Whether some of what changes in the second run may be of another call, or of none."""
+    marks = _marks_of_results(first.results)
+    for before, now in zip(first.made, second):
+        for was, is_now in zip(before.sides, now.sides):
+            if _alike(before, now) and np.ndim(was) and not np.isin(_marks(was, is_now, is_now), marks).all():
+                return True
+    return False
+
+
+def _alike(before, now):
+    return now is not None and before.how == now.how and all(
+        np.shape(a) == np.shape(b) for a, b in zip(before.sides, now.sides))
+
+
+def _result_of(before, second, third):
+    """Which side is of the result; or why the other one is not a reference."""
+    if not _alike(before, second) or not _alike(before, third):
+        return None, _NOT_SO
     if before.how == VALIDATOR:
-        accepts = sides[1][0] and sides[1][1]
-        return sides[0], None, _NOT_OF_IT if accepts or not _changed(*sides[0]) else None
-    same = [_same(*side) for side in sides]
-    if all(same):
-        return None, None, _NOT_OF_IT
+        accepts = second.sides[1] and before.sides[1]
+        return 0, _NOT_OF_IT if accepts or not _marks(before.sides[0], second.sides[0], third.sides[0]).size else None
+    same = [_same(was, now) and _same(was, later) for was, now, later in zip(before.sides, second.sides, third.sides)]
     if not any(same):
-        return None, None, _MADE_OF_IT
-    got, want = (sides[1], sides[0]) if same[0] else sides
-    return got, want[0], None if _changed(*got) else _NOT_OF_IT
+        return None, _MADE_OF_IT
+    if all(same):
+        return None, _NOT_OF_IT
+    result = same.index(False)
+    of_it = _marks(before.sides[result], second.sides[result], third.sides[result]).size
+    return result, None if of_it else _OF_OTHERS
 
 
-def _marks(before, now):
-    """What tells a number of a result from others: what it is in the first run, and in the second. Those that
-    stay the same are of no result."""
-    return (before + 1j * now)[(~_equal(before, now) & (before == before)).nonzero()].ravel()
+def _marks(first, second, third):
+    """What tells a number of the result from others: what it is in the first run, and in the others. Those that stay
+    the same when only the call that is traced gives other numbers are not of its result; neither are those that are
+    not the same in both other runs."""
+    first, second, third = np.atleast_1d(first, second, third)
+    of_it = ~_equal(first, third) & _equal(second, third) & (third == third)
+    return np.where(first == first, first, _NAN)[of_it] + 1j * third[of_it]
+
+
+_NAN = -7.25e77  # stands for it in marks
+
+
+def _marks_of_results(results):
+    arrays = [(_numbers(array), _numbers(others(array))) for array in flat(results)]
+    made = [_marks(*(side.astype(np.float64) for side in (was, now, now))) for was, now in arrays]
+    return np.concatenate(made or [[]])
 
 
 def _how_many_of(results, compared):
-    """Each number counts once, however often it is compared, and as often as there are such; but where a comparison
-    changes numbers first, as by a factor, it is not seen which ones they are."""
-    arrays = [(_numbers(array), _numbers(others(array))) for array in flat(results)]
-    all_marks = np.concatenate([_marks(*(side.astype(np.float64) for side in pair)) for pair in arrays] or [[]])
+    """Each number counts once, however often it is compared, and as often as there are such in one comparison. Where a
+    comparison changes numbers first, as by a factor, it is not seen which ones they are."""
+    all_marks = _marks_of_results(results)
     distinct, most = np.unique(all_marks, return_counts=True)
     seen, unknown = np.zeros_like(most), 0
     for marks in {marks.tobytes(): marks for marks in compared}.values():
         if np.isin(marks, distinct).all():
             which, often = np.unique(marks, return_counts=True)
-            seen[np.searchsorted(distinct, which)] += often
+            places = np.searchsorted(distinct, which)
+            seen[places] = np.maximum(seen[places], often)
         else:
             unknown += marks.size
     return min(int(np.minimum(seen, most).sum()) + unknown, all_marks.size)
@@ -144,10 +179,6 @@ def _how_many_of(results, compared):
 
 def _same(first, second):
     return first.shape == second.shape and bool(_equal(first, second).all())
-
-
-def _changed(first, second):
-    return int((~_equal(first, second) & (first == first)).sum())
 
 
 def _equal(first, second):
@@ -164,8 +195,8 @@ def flat(value):
 
 
 def how_many(results):
-    """Numbers in results; what nothing has written is none."""
-    return sum(int((numbers == numbers).sum()) for numbers in map(_numbers, results))
+    """Numbers in results, those that nothing has written included."""
+    return sum(numbers.size for numbers in map(_numbers, results))
 
 
 def _numbers(array):

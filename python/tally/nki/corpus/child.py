@@ -28,7 +28,7 @@ from ..refusal import Refusal, said_by, shown_path
 from ..source import EXIT, Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
-from . import again, comparisons, drivers, recorder, results, standins, userfile, writes
+from . import again, comparisons, drivers, files, recorder, results, standins, userfile
 from .drivers import Case
 from .recorder import Done, Switch, Watcher
 
@@ -98,13 +98,13 @@ class _Finds(Finder):
 class _Place:
     """A driver of the checkout, ready to run."""
 
-    def __init__(self, order, target=None, first=None):
+    def __init__(self, order, target=None, first=None, alone=False):
         self.root = os.path.realpath(order["root"])
         self.path = os.path.join(self.root, order["driver"] or order["file"])
         self.switch = Switch()
         kernels = {(os.path.join(self.root, file), name) for file, name in order["kernels"]}
-        self.watcher = Watcher(self.switch, kernels, self.root, target, first)
-        self.homes = order["homes"]
+        self.watcher = Watcher(self.switch, kernels, self.root, target, first, alone)
+        self.homes, self.uses_torch = order["homes"], order["torch"]
 
     def __enter__(self):
         names = hooks(recorder.recorder_of(self.switch), self.switch.runs)
@@ -112,17 +112,18 @@ class _Place:
         self.guard = guarded(modules, names, self.root, lambda *given: _Finds(*given, self.homes))
         self.finder = self.guard.__enter__()
         sys.path[:0] = [os.path.dirname(self.path), self.root]
-        for name in ("numpy.testing", "torch", "torch.testing"):
+        for name in ("numpy.testing", *(("torch", "torch.testing") if self.uses_torch else ())):
             try:
                 __import__(name)
             except ImportError:
                 pass
         again.repeatable(sys.modules)
         self.unwatch = comparisons.watch(self.watcher.comparisons, sys.modules)
-        writes.only_in(os.getcwd())
+        self.unguard = files.guard(os.getcwd(), self.root, self.finder.files.add)
         return self
 
     def __exit__(self, *_):
+        self.unguard()
         self.unwatch()
         self.guard.__exit__(None, None, None)
 
@@ -130,13 +131,14 @@ class _Place:
         return drivers.cases(self.path, self.root, self.finder, self.watcher.handed)
 
     def files(self):
-        return sorted(os.path.relpath(file, self.root) for file in self.finder.files)
+        """What its answer depends on; a `conftest.py` that may come, too."""
+        return sorted({os.path.relpath(file, self.root) for file in [*self.finder.files, *drivers.conftests(self.path, self.root)]})
 
 
 def _noted(order):
     """All calls of kernels in a driver, as far as it gets in its time."""
     calls, problems, found = [], [], {}
-    known = {name for _, name in order["kernels"]}
+    known = {name.split(".")[-1] for _, name in order["kernels"]}
     with _Place(order) as place:
         end = time.monotonic() + order["seconds"]
         try:
@@ -167,9 +169,18 @@ def _ran(case, root):
         case.run()
     except Done:
         return None
-    except (Exception, SystemExit) as error:  # whatever the checkout does
-        return _problem(error, root)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the checkout does
+        return None if isinstance(error, SystemExit) and not error.code else _problem(error, root)
     return None
+
+
+def _fails(problem):
+    """What a test says, if it fails: not what is not installed, not modelled, or left out here."""
+    if problem is None or problem["kind"] != "raised" or problem["text"].startswith(("ImportError", "ModuleNotFoundError", "Skipped")):
+        return ""
+    return problem["text"]
 
 
 def _target(order):
@@ -201,7 +212,9 @@ def _traced(order):
         _write(order["folder"], watcher.traced)
         made = watcher.comparisons.made
         if made:
-            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, problem is None and drivers.is_of_test(order["case"])))
+            passes = problem is None and drivers.is_of_test(order["case"])
+            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, watcher.comparisons.answers, passes,
+                                                   watcher.inputs))
         elif watcher.result is not None and problem:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         summary = watcher.traced.summary.as_json()
@@ -211,17 +224,22 @@ def _traced(order):
         return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
                 "multiply_adds": watcher.traced.recorder.multiply_adds,
                 "has_numbers": _has_numbers(watcher.traced), "comparisons": len(made),
-                "fails": problem["text"] if problem and problem["text"].startswith("AssertionError") else "",
+                "fails": _fails(problem),
                 "why_not_compared": watcher.comparisons.why_not,
                 "numbers": again.how_many(again.flat(watcher.returned)), "problem": None}
 
 
 def _judged(order):
-    """Which comparisons of a driver are with a reference, seen by a run of it with other results."""
-    first = again.kept(order["kept"])
-    with _Place(order, _target(order), first) as place:
+    """Which comparisons of a driver are with a reference, seen by a run of it with other results; or that it has to run
+    once more, with others of only this call."""
+    first, alone = again.kept(order["kept"]), os.path.exists(order["second"])
+    with _Place(order, _target(order), first, alone) as place:
         problem = _run_case(order, place)
-        return {**again.judged(first, place.watcher.comparisons.made), "problem": problem}
+    made = place.watcher.comparisons.made
+    if not alone and (place.watcher.had_others or again.asks_for_a_third(first, made)):
+        again.keep(order["second"], made)
+        return {"once_more": True}
+    return {**again.judged(first, again.kept(order["second"]) if alone else made, made), "problem": problem}
 
 
 def _has_numbers(traced):

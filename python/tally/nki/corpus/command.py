@@ -12,6 +12,7 @@ The exit status says whether there is a page, and nothing of the kernels: 0 if t
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import chain, count
 from pathlib import Path
 
 from ... import __version__
@@ -133,10 +135,12 @@ class Walk:
 
     def run(self):
         self.checkout = found.walk(self.root)
+        self.slugs = {**_slugs(self.checkout.drivers), **_slugs(kernel.id for kernel in self.checkout.kernels)}
         kernels = [kernel for kernel in self.checkout.kernels if self.options.only in kernel.id]
         if not kernels:
             left_out = f"; {self.checkout.in_tests} are in files of tests, and left out" if self.checkout.in_tests else ""
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'{left_out}")
+        self._lock()
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, []
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
@@ -153,6 +157,15 @@ class Walk:
         entries = [self._kernel(kernel, f"[{number}/{len(kernels)}]") for number, kernel in enumerate(kernels, 1)]
         self._write(entries)
         return 0
+
+    def _lock(self):
+        """Until this process ends, no other walk writes here."""
+        self.output.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.output / "lock", "w", encoding="utf-8")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refusal(f"another walk writes into '{self.options.output}'; wait for it, or name another folder with -o") from None
 
     def _of_the_user(self, kernel):
         """The call that the file of --arguments has for it."""
@@ -172,11 +185,11 @@ class Walk:
             self._note(driver, f"[{number}/{len(drivers)}]")
 
     def _note(self, driver, count):
-        path = self.output / "drivers" / f"{_slug(driver)}.json"
+        path = self.output / "drivers" / f"{self.slugs[driver]}.json"
         noted = None if self.options.again else results.kept(path, self.common, self.root)
         if noted is None:
             order = {"do": "note", "driver": driver, "seconds": self.options.seconds / 2}
-            noted = self._child(order, self.output / "drivers" / _slug(driver))
+            noted = self._child(order, self.output / "drivers" / self.slugs[driver])
             noted.setdefault("files", [driver])
             if "limit" in noted:
                 noted = {**noted, "calls": [], "problems": [], "problem": {"kind": noted["limit"], "text": noted["limit"]}}
@@ -196,7 +209,7 @@ class Walk:
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         answer = folder / "answer.json"
-        order = {**order, **self.limits, "root": self.root, "answer": str(answer), "homes": self.checkout.homes,
+        order = {**order, **self.limits, "root": self.root, "answer": str(answer), "homes": self.checkout.homes, "torch": self.checkout.uses_torch,
                  "kernels": [[kernel.file, kernel.name] for kernel in self.checkout.kernels]}
         (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
         with open(folder / "log.txt", "w", encoding="utf-8") as log:
@@ -227,7 +240,7 @@ class Walk:
     # ---- One kernel
 
     def _kernel(self, kernel, count):
-        folder = self.output / "kernels" / _slug(kernel.id)
+        folder = self.output / "kernels" / self.slugs[kernel.id]
         mine = self._of_the_user(kernel)
         calls = sorted(self.calls.get((kernel.file, kernel.name), ()),
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
@@ -240,7 +253,7 @@ class Walk:
             try:
                 entry = self._made(kernel, mine, calls, folder)
             except Exception as error:  # one kernel does not stop the walk, whatever it makes of us
-                entry = {**_entry(kernel), "state": "not traced", "problem": {
+                entry = {**_entry(kernel, folder), "state": "not traced", "problem": {
                     "kind": "ended", "text": f"tally-nki fails: {type(error).__name__}: {error}"}}
             entry["seconds"] = round(time.monotonic() - started, 1)
             entry = results.keep(path, entry, self.common, self.root, depends)
@@ -250,7 +263,7 @@ class Walk:
         return entry
 
     def _made(self, kernel, mine, calls, folder):
-        entry = _entry(kernel)
+        entry = _entry(kernel, folder)
         if kernel.broken:
             line, reason = kernel.broken.split(": ", 1)
             return {**entry, "state": "not traced",
@@ -319,7 +332,7 @@ class Walk:
             return answer
         self._clear(folder)
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name,
-                 "kept": str(folder / "first.pickle")}
+                 "kept": str(folder / "first.pickle"), "second": str(folder / "second.pickle")}
         answer = self._child(order, folder)
         if answer.get("comparisons"):
             answer = self._judged(answer, order, folder / "again")
@@ -337,8 +350,12 @@ class Walk:
     def _judged(self, answer, order, folder):
         """The answer with those comparisons that are with a reference: their driver runs again, with other results."""
         told = self._child({**order, "do": "again"}, folder)
+        if "once_more" in told:
+            told = self._child({**order, "do": "again"}, folder)
         shutil.rmtree(folder, ignore_errors=True)
-        os.remove(order["kept"])
+        for path in (order["kept"], order["second"]):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
         if "limit" in told:
             return {**answer, "comparisons": [], "why_not_compared": f"its driver does not run again: {told['limit']}"}
         found = told["comparisons"]
@@ -359,10 +376,10 @@ class Walk:
     def _no_call(self, kernel):
         """Why there are no arguments."""
         named = [problem for problem in self.problems
-                 if kernel.name in found.words(self.root, problem["driver"])]
+                 if kernel.word in found.words(self.root, problem["driver"])]
         if not named:
             return {"kind": "no arguments", "text": "no test and no example of the checkout calls it"}
-        first = next((problem for problem in named if kernel.name in problem.get("names", ())), named[0])
+        first = next((problem for problem in named if kernel.word in problem.get("names", ())), named[0])
         return {**{key: value for key, value in first.items() if key != "names"}, "kind": "no arguments", "text": f"'{first['driver']}' does not get to a call: {first['text']}"}
 
     def _write(self, entries):
@@ -381,9 +398,9 @@ def _which(call):
     return call["driver"], call["case"], call["ordinal"]
 
 
-def _entry(kernel):
+def _entry(kernel, folder):
     return {"kernel": kernel.name, "file": kernel.file, "line": kernel.line, "files": [kernel.file],
-            "folder": f"kernels/{_slug(kernel.id)}"}
+            "folder": f"kernels/{folder.name}"}
 
 
 def _traced_entry(answer, call):
@@ -464,8 +481,14 @@ def _has(name):
     return importlib.util.find_spec(name) is not None
 
 
-def _slug(text):
-    return re.sub(r"[^\w.-]+", "-", text.removesuffix(".py"))
+def _slugs(texts):
+    """A name of a folder for each."""
+    slugs, used = {}, set()
+    for text in filter(lambda text: text not in slugs, texts):
+        plain = re.sub(r"[^\w.-]+", "-", text.removesuffix(".py"))
+        slugs[text] = next(name for name in chain([plain], (f"{plain}-{k}" for k in count(2))) if name.lower() not in used)
+        used.add(slugs[text].lower())
+    return slugs
 
 
 def _why(problem):

@@ -14,10 +14,7 @@ from ..elements import find_element, unpacked
 from .standins import Blank
 
 VALIDATOR = "the test's validator"
-
-# Those of single numbers: what comes of all of them is the test's to say.
-OF_EACH = ("==", "numpy.isclose", "torch.isclose")
-
+APPROX = "pytest.approx"  # allows the larger one of its tolerances; all others allow their sum
 
 class Comparison(NamedTuple):
     how: str
@@ -28,10 +25,12 @@ class Comparison(NamedTuple):
 
 
 class Comparisons:
-    """Those of one run of a driver. All pass, whatever they find, if only their numbers are asked for."""
+    """Those of one run of a driver. In later runs, all give what they gave in the first one (`answers`), whatever they
+    find, so that the driver goes the same way; if it does not, they agree."""
 
-    def __init__(self, all_pass=False):
-        self.all_pass, self.begun, self.loose, self.exact = all_pass, False, [], []
+    def __init__(self, answers=None):
+        self.answers, self.given = [], None if answers is None else list(answers)
+        self.begun, self.loose, self.exact = False, [], []
         self.has_result = False  # one of them surely is with a result
         self.why_not = "no comparison of its result is seen in the driver"
 
@@ -47,10 +46,13 @@ class Comparisons:
         if not self.begun:
             return
         try:
-            sides = tuple(map(_numbers, _unpacked(first, second)))
+            sides = tuple(np.atleast_1d(*map(_numbers, _unpacked(first, second))))
         except Exception:  # what the checkout compares need not be arrays
             return
-        self.has_result |= how != "==" and (_is_watched(first) or _is_watched(second))
+        if np.ndim(absolute) or np.ndim(relative):
+            self.why_not = "the test has a tolerance for each number, which is not followed"
+            return
+        self.has_result |= how != "==" and any(_is_watched(side) and not isinstance(side, OfAnother) for side in (first, second))
         if not sides[0].size or not sides[1].size:
             self.why_not = "the test compares no element"
         elif any(map(_is_all_nan, sides)):
@@ -58,13 +60,31 @@ class Comparisons:
         else:
             (self.exact if how == "==" else self.loose).append(Comparison(how, sides, float(absolute), float(relative), to_largest))
 
+    def answer(self, how, sides, compare):
+        """What the driver gets of a comparison."""
+        if self.given is None:
+            self.answers.append((how, _RAISES))  # unless it comes back
+            value = compare()
+            self.answers[-1] = how, value
+            return value
+        before, value = self.given.pop(0) if self.given else (None, None)
+        if before != how:
+            return _agreed(how, sides)
+        if isinstance(value, str):  # it raised
+            raise AssertionError("as in the first run")
+        return value
+
     def judged(self, got, passed):
         """By a function of the test."""
         self.loose.append(Comparison(VALIDATOR, (_numbers(got), passed), 0, 0, False))
 
 
-def outcome(made, got, want):
-    """What came of a comparison."""
+_RAISES = "raises"
+
+
+def outcome(made, result):
+    """What came of a comparison; `result` is the side that is of the kernel."""
+    got, want = made.sides[result], made.sides[1 - result]
     said = {"how": made.how, "absolute": made.absolute, "relative": made.relative, "passed": False}
     shapes = _of_one_shape(got, want, made.to_largest)
     if shapes is None:
@@ -74,7 +94,10 @@ def outcome(made, got, want):
         largest = float(np.abs(right[np.isfinite(right)]).max(initial=0))
         same = (left == right) | (np.isnan(left) & np.isnan(right))
         difference = np.where(same, 0, np.abs(left - right))
-        allowed = made.absolute + made.relative * (largest if made.to_largest else np.abs(right))
+        # What a tolerance is relative to is the second side, whichever that is.
+        scale = np.abs(right if result == 0 or made.how == APPROX else left)
+        relative = made.relative * (largest if made.to_largest else np.where(np.isfinite(scale), scale, 0))
+        allowed = np.maximum(made.absolute, relative) if made.how == APPROX else made.absolute + relative
         passed = bool((same | (difference <= allowed)).all())
     worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
     return {**said, "passed": passed, "largest": largest, "error": worst,
@@ -131,12 +154,20 @@ class Watched(np.ndarray):
     """A result of the kernel, and what is computed from it."""
 
     def __eq__(self, other):
-        return _equal(self, other, np.equal(np.asarray(self), np.asarray(other)))
+        if isinstance(other, Approx):
+            return other == self
+        return _compared(self, other, np.equal(np.asarray(self), np.asarray(other)))
 
     def __ne__(self, other):
-        return _different(self, other, np.not_equal(np.asarray(self), np.asarray(other)))
+        if isinstance(other, Approx):
+            return not other == self
+        return ~_compared(self, other, np.equal(np.asarray(self), np.asarray(other)))
 
     __hash__ = None
+
+
+class OfAnother(Watched):
+    """The same of another kernel."""
 
 
 def watched(array, wants_torch):
@@ -165,10 +196,10 @@ def _watched_tensor(tensor):
                 return np.asarray(self.as_subclass(torch.Tensor).numpy()).view(Watched)
 
             def __eq__(self, other):
-                return _equal(self, other, self.as_subclass(torch.Tensor) == other)
+                return _compared(self, other, self.as_subclass(torch.Tensor) == other)
 
             def __ne__(self, other):
-                return _different(self, other, self.as_subclass(torch.Tensor) != other)
+                return ~_compared(self, other, self.as_subclass(torch.Tensor) == other)
 
             __hash__ = torch.Tensor.__hash__
 
@@ -180,20 +211,37 @@ _Tensor = None
 _comparisons = None  # of the driver that runs
 
 
-def _equal(result, other, same):
-    return same | _noted(result, other)
-
-
-def _different(result, other, different):
-    return different & (not _noted(result, other))
-
-
-def _noted(result, other):
-    """Notes a comparison by an operator; whether it passes in any case."""
+def _compared(result, other, same):
+    """By an operator; `same` is what it says."""
     if _comparisons is None:
-        return False
+        return same
     _comparisons.add("==", result, other, 0, 0)
-    return _comparisons.all_pass
+    return _comparisons.answer("==", (result, other), lambda: same)
+
+
+class Approx:
+    """What `pytest.approx` gives: a number or numbers, and how far off another side may be."""
+
+    __array_ufunc__ = None  # arrays ask it how they compare
+
+    def __init__(self, value, rel=None, abs=None, nan_ok=False):
+        self.value = value
+        self.absolute, self.relative = (1e-12 if rel is None else 0) if abs is None else abs, rel
+        if rel is None:
+            self.relative = 1e-6 if abs is None else 0
+
+    def __eq__(self, other):
+        try:
+            off, want = np.abs(np.asarray(_plain(other)) - np.asarray(self.value)), np.abs(np.asarray(self.value))
+            same = bool((off <= np.maximum(self.absolute, self.relative * want)).all())
+        except Exception:  # dictionaries and the like
+            return NotImplemented
+        if _comparisons is None:
+            return same
+        _comparisons.add(APPROX, other, self.value, self.absolute, self.relative)
+        return _comparisons.answer(APPROX, (), lambda: same)
+
+    __hash__ = None
 
 
 def _is_watched(value):
@@ -277,14 +325,13 @@ def _telling(comparisons, how, function, tolerances):
         if len(sides) != 2:
             return function(*args, **given)
         if any(isinstance(side, Blank) for side in sides):
-            return _passed(how, (0, 0))
+            return _agreed(how, (0, 0))
         if tolerances is not None:
             comparisons.add(how, *sides, *tolerances(sides, *args[2:], **_without_sides(given)))
         elif comparisons.begun:
             comparisons.why_not = f"its test compares by '{how}', which is not followed"
-        if comparisons.begun and comparisons.all_pass:
-            return _passed(how, sides)
-        return function(*map(_plain, args), **{key: _plain(value) for key, value in given.items()})
+        return comparisons.answer(how, sides, lambda: function(*map(_plain, args), **{
+            key: _plain(value) for key, value in given.items()}))
 
     return compare
 
@@ -293,12 +340,12 @@ def _without_sides(given):
     return {key: value for key, value in given.items() if key not in _SIDES}
 
 
-def _passed(how, sides):
-    """What a function gives if all agree."""
-    module, name = how.split(".")
-    if name == "isclose":
+def _agreed(how, sides):
+    """What a comparison gives if all agree."""
+    module, _, name = how.partition(".")
+    if name == "isclose" or how == "==":
         same = np.ones(np.broadcast_shapes(*map(np.shape, sides)), bool)
-        return sys.modules["torch"].from_numpy(same) if module == "torch" else same
+        return sys.modules["torch"].from_numpy(same) if module == "torch" or any(map(is_tensor, sides)) else same
     return None if name.startswith("assert") else True
 
 

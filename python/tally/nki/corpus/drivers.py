@@ -17,13 +17,17 @@ A program that calls a function of its own with one kernel by name is also run f
 
 import ast
 import enum
+import functools
 import inspect
 import itertools
 import math
 import os
 import sys
+import tempfile
 import tokenize
 import types
+import unittest
+from pathlib import Path
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -55,19 +59,19 @@ def cases(path, root, finder, handed):
         if module:
             yield from _siblings(path, module[0])
         return
-    conftests = []
-    for file in _conftests(path, root):
+    loaded = []
+    for file in filter(os.path.exists, conftests(path, root)):
         try:
-            conftests.append(load(file, root))
+            loaded.append(load(file, root))
         except (Exception, SystemExit) as error:  # the checkout's own file, which may need what is not installed
             yield _failed("conftest.py", error)
     module = load(path, root)
-    for name, function, make in _tests(module):
+    for name, function, make, marks in _tests(module):
         try:
-            made, error = _made_by(conftests, function, module)
+            made, error = _made_by(loaded, function, module, marks)
             if error is not None:
                 yield _failed(f"{name}[conftest.py]", error, function)
-            sets = _parameter_sets(function, made)
+            sets = _parameter_sets(function, made, marks)
             if error is not None and sets == [{}]:
                 continue
         except Exception as error:  # the checkout's own marks
@@ -105,7 +109,8 @@ def names_in(code):
 
 
 def _is_program(path):
-    return not os.path.basename(path).startswith("test_") or not _has_tests(path)
+    name = os.path.basename(path)
+    return not (name.startswith("test_") or name.endswith("_test.py")) or not _has_tests(path)
 
 
 def _has_tests(path):
@@ -144,14 +149,38 @@ def _run_program(path, finder, started):
 
 
 def _tests(module):
-    """Name, function, and what makes the function ready to be called, for each test."""
+    """Name, function, what makes the function ready to be called, and its marks, for each test."""
     for name, thing in list(vars(module).items()):
         if isinstance(thing, types.FunctionType) and name.startswith("test"):
-            yield name, thing, lambda thing=thing: thing
-        elif isinstance(thing, type) and name.startswith("Test") and thing.__module__ == module.__name__:
-            for key, method in list(vars(thing).items()):
+            yield name, thing, lambda thing=thing: thing, _marks(thing, module)
+        elif isinstance(thing, type) and thing.__module__ == module.__name__ and (
+                name.startswith("Test") or issubclass(thing, unittest.TestCase)):
+            for key, method in _methods(thing).items():
                 if isinstance(method, types.FunctionType) and key.startswith("test"):
-                    yield f"{name}.{key}", method, lambda t=thing, k=key: getattr(t(), k)
+                    yield f"{name}.{key}", method, functools.partial(_method, thing, key), _marks(method, thing, module)
+
+
+def _methods(kind):
+    """Those of the classes that it is made of, too."""
+    return {key: getattr(kind, key) for part in reversed(kind.__mro__) for key in vars(part) if hasattr(kind, key)}
+
+
+def _marks(*owners):
+    found = []
+    for owner in owners:
+        marks = getattr(owner, "pytestmark", ())
+        found += [marks] if isinstance(marks, Mark) else marks
+    return found
+
+
+def _method(kind, key):
+    """A method of a class of tests, once what comes before each test has run."""
+    made = kind(key) if issubclass(kind, unittest.TestCase) else kind()
+    for name in ("setUpClass", "setup_class", "setUp", "setup_method"):
+        before = getattr(made, name, None)
+        if before is not None:
+            before(*[getattr(made, key)][:len(inspect.signature(before).parameters)])
+    return getattr(made, key)
 
 
 def _call(function, module, given, handed):
@@ -167,10 +196,13 @@ def _called(function, module, given, handed, target):
     names = [name for name in inspect.signature(function).parameters if name != "self"]
     optional = {name for name, parameter in inspect.signature(function).parameters.items()
                 if parameter.default is not inspect.Parameter.empty}
+    owners = [getattr(function, "__self__", None), module]
+    for things in (_methods(type(owners[0])), vars(module)):
+        for name in [name for name, thing in things.items() if getattr(thing, "is_autouse", False) is True]:
+            _fixture(owners, name, None, handed, target)
     for name in names:
         if name not in given and name not in optional:
             annotation = inspect.signature(function).parameters[name].annotation
-            owners = [getattr(function, "__self__", None), module]
             given = {**given, name: _fixture(owners, name, annotation, handed, target)}
     function(**given)
 
@@ -181,8 +213,9 @@ def _fixture(owners, name, annotation, handed, target):
                     next(iter(annotation)))
     found = next(filter(None, (_own_fixture(owner, name) for owner in owners)), None)
     if found is None:
-        return Blank(handed)
-    value = found(**{needed: _fixture(owners, needed, parameter.annotation, handed, target)
+        return Path(tempfile.mkdtemp()) if name == "tmp_path" else Blank(handed)
+    request = types.SimpleNamespace(param=next(iter(found.values_of_request), None))  # the first one is enough
+    value = found(**{needed: request if needed == "request" else _fixture(owners, needed, parameter.annotation, handed, target)
                      for needed, parameter in inspect.signature(found).parameters.items()})
     return next(value) if inspect.isgenerator(value) else value
 
@@ -192,21 +225,19 @@ def _own_fixture(owner, name):
     return found if getattr(found, "is_fixture", False) else None
 
 
-def _conftests(path, root):
-    """The `conftest.py` of the folders around a file."""
+def conftests(path, root):
+    """Where a `conftest.py` may be for a file: in the folders around it."""
     folder = os.path.dirname(path)
     while folder.startswith(root):
-        file = os.path.join(folder, "conftest.py")
-        if os.path.exists(file):
-            yield file
+        yield os.path.join(folder, "conftest.py")
         folder = os.path.dirname(folder)
 
 
 class _Metafunc:
     """What a `conftest.py` is given to make sets of parameters of a test."""
 
-    def __init__(self, function, module, options):
-        self.function, self.module, self.cls, self.sets = function, module, None, []
+    def __init__(self, function, module, marks, options):
+        self.function, self.module, self.cls, self.sets, self.marks = function, module, None, [], marks
         self.fixturenames = [name for name in inspect.signature(function).parameters if name != "self"]
         self.definition, self.config = self, types.SimpleNamespace(getoption=self._option)
         self.options = options
@@ -215,10 +246,10 @@ class _Metafunc:
         return self.options.get(name.lstrip("-").replace("-", "_"), default)
 
     def get_closest_marker(self, name):
-        return next((mark for mark in getattr(self.function, "pytestmark", ()) if mark.name == name), None)
+        return next((mark for mark in self.marks if mark.name == name), None)
 
     def iter_markers(self, name=None):
-        return [mark for mark in getattr(self.function, "pytestmark", ()) if name in (None, mark.name)]
+        return [mark for mark in self.marks if name in (None, mark.name)]
 
     def parametrize(self, names, values, **_):
         self.sets.append(_sets_of(Mark("parametrize", (names, list(values))), self.function))
@@ -237,14 +268,14 @@ class _Options(dict):
         return self
 
 
-def _made_by(conftests, function, module):
+def _made_by(conftests, function, module, marks):
     """The sets that a `conftest.py` makes, none if there is none that can; and the mistake of one that cannot."""
     mistake = None
     for conftest in conftests:
         if not hasattr(conftest, "pytest_generate_tests"):
             continue
         options = _Options()
-        metafunc = _Metafunc(function, module, options)
+        metafunc = _Metafunc(function, module, marks, options)
         try:
             getattr(conftest, "pytest_addoption", lambda _: None)(options)
             conftest.pytest_generate_tests(metafunc)
@@ -256,9 +287,8 @@ def _made_by(conftests, function, module):
     return [], mistake
 
 
-def _parameter_sets(function, made):
+def _parameter_sets(function, made, marks):
     """Sets of parameters, the lightest first; `made` are those of a `conftest.py`."""
-    marks = getattr(function, "pytestmark", ())
     parts = [*made, *(_sets_of(mark, function) for mark in marks if not made or mark.name == "parametrize")]
     parts = [part for part in parts if part is not None]
     found = []

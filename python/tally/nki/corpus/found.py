@@ -20,12 +20,17 @@ _FUNCTION = re.compile(r"\s*def (\w+)")
 class Kernel(NamedTuple):
     file: str  # below the checkout
     line: int  # of its `def`
-    name: str
+    name: str  # with those of functions and classes around it
     broken: str  # why the file cannot be read, or nothing
 
     @property
     def id(self):
         return f"{self.file}:{self.name}"
+
+    @property
+    def word(self):
+        """How a driver that calls it names it."""
+        return self.name.split(".")[-1]
 
 
 class Checkout(NamedTuple):
@@ -33,16 +38,18 @@ class Checkout(NamedTuple):
     drivers: list  # files below the checkout, those with tests or a program
     homes: dict  # top-level module -> folders that it is in
     in_tests: int  # decorated functions in files of tests
+    uses_torch: bool  # some file imports it
 
 
 def walk(root):
-    kernels, drivers, in_tests = [], [], 0
+    kernels, drivers, in_tests, uses_torch = [], [], 0, False
     files = list(_python_files(root))
     for file in files:
         text, tree, problem = _parsed(os.path.join(root, file))
         if tree is None:
             kernels += [Kernel(file, line, name, problem) for line, name in _by_text(text)]
             continue
+        uses_torch |= any(name.split(".")[0] == "torch" for node in ast.walk(tree) for _, name in _imported(node))
         decorated = list(_decorated(tree))
         if is_test(file):
             in_tests += len(decorated)
@@ -50,7 +57,7 @@ def walk(root):
             kernels += [Kernel(file, line, name, "") for line, name in decorated]
         if _drives(tree):
             drivers.append(file)
-    return Checkout(kernels, drivers, _homes(files), in_tests)
+    return Checkout(kernels, drivers, _homes(files), in_tests, uses_torch)
 
 
 def is_test(file):
@@ -63,7 +70,7 @@ def is_test(file):
 def calls(root, driver, kernels):
     """Whether the text of a driver names one of the kernels."""
     words = set(re.findall(r"\w+", _text(os.path.join(root, driver))))
-    return any(kernel.name in words for kernel in kernels)
+    return any(kernel.word in words for kernel in kernels)
 
 
 class Imports:
@@ -149,10 +156,14 @@ def _by_text(text):
 
 
 def _decorated(tree):
-    names = _interface_names(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(_is_decorator(d, names) for d in node.decorator_list):
-            yield node.lineno, node.name
+    names, pending = _interface_names(tree), [(tree, "")]
+    for node, around in pending:
+        inside = around
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            inside = f"{around}{node.name}."
+            if isinstance(node, ast.FunctionDef) and any(_is_decorator(d, names) for d in node.decorator_list):
+                yield node.lineno, inside[:-1]
+        pending += [(child, inside) for child in ast.iter_child_nodes(node)]
 
 
 def _interface_names(tree):

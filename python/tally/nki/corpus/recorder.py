@@ -3,7 +3,8 @@
 There are three passes. The first one notes every call: which kernel, how large its arguments are. The result is a
 Blank, so a driver goes on as far as it can. In the second pass one call is traced, with its arguments as they
 are, and gives NumPy's results; other kernels run on NumPy alone. What the driver compares with the results is noted
-(comparisons.py). In the third pass nothing is traced, and the kernel gives other numbers (again.py).
+(comparisons.py). In the third pass nothing is traced, and kernels give other numbers; in a fourth one, only that call
+does (again.py).
 
 A driver may also hand a kernel, its arguments and a reference to a fixture, in one object; then the comparison is
 made here, relative to the largest element of the reference.
@@ -27,7 +28,7 @@ from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
 from .again import flat, others
-from .comparisons import Comparisons, is_tensor, tensor, watched
+from .comparisons import Comparisons, OfAnother, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
 from .standins import Blank
@@ -86,13 +87,14 @@ def recorder_of(switch):
 
 class Watcher:
     """Takes calls of kernels; `target` is (ordinal, limits, ring), or None in the first pass. `first` is what the second pass has
-    found, in the third."""
+    found, in later ones; `alone`: only the call that is traced gives other numbers."""
 
-    def __init__(self, switch, kernels, root, target=None, first=None):
-        self.switch, self.known, self.root, self.target, self.first = switch, kernels, root, target, first
+    def __init__(self, switch, kernels, root, target=None, first=None, alone=False):
+        self.switch, self.known, self.root, self.target, self.first, self.alone = switch, kernels, root, target, first, alone
         self.calls, self.entered = [], set()
+        self.results_before, self.inputs, self.had_others = {}, set(), False  # of other calls, by ordinal
         self.traced = self.result = self.returned = self.failed = self.key = None
-        self.comparisons = Comparisons(all_pass=first is not None)
+        self.comparisons = Comparisons(None if first is None else first.answers)
 
     def launch(self, kernel, args, kwargs):
         function = kernel.function
@@ -122,8 +124,11 @@ class Watcher:
         if self.result is not None and self.comparisons.has_result:
             raise Done
         given = _bound(function, args, kwargs)
+        _refuse_blanks(given)
         wants_torch = any(is_tensor(value) for value in _leaves(given))
         if ordinal == self.target.ordinal:
+            self.inputs = {number for number, (key, results) in self.results_before.items()
+                           if key != _key(function) and _are_in(results, given)}
             self.result = _each(self._target(function, given, grid, cores), lambda array: watched(array, wants_torch))
             self.comparisons.begun = True
             return self.result
@@ -131,9 +136,12 @@ class Watcher:
             returned = self._run(function, given, grid, only_run=True)[1]
         except Exception:  # another kernel, which has a page of its own
             return Blank()
-        if self.first is not None and _key(function) == self.first.key:
+        self.had_others = True
+        if self.result is None:
+            self.results_before[ordinal] = _key(function), flat(returned)
+        if self.first is not None and not self.alone and ordinal not in self.first.inputs:
             returned = _each(returned, others)
-        return _each(returned, tensor) if wants_torch else returned
+        return _each(returned, tensor if wants_torch else lambda array: array.view(OfAnother))
 
     def _target(self, function, given, grid, cores):
         """What the call that is asked for returns: it is traced, or gives other results than in the first run."""
@@ -229,6 +237,8 @@ class Watcher:
             self.comparisons.why_not = "the test has no reference for it"
             return
         outputs = flat(self.result)
+        if isinstance(wanted, dict) and isinstance(self.result, dict) and wanted.keys() == self.result.keys():
+            wanted = [wanted[name] for name in self.result]
         wanted = list(wanted.values()) if isinstance(wanted, dict) else flat(wanted)
         if len(outputs) != len(wanted):
             self.comparisons.why_not = f"it gives {len(outputs)} tensors, and its reference {len(wanted)}"
@@ -249,7 +259,20 @@ def _said(problem):
 
 
 def _key(function):
-    return function.__code__.co_filename, function.__name__
+    return function.__code__.co_filename, function.__qualname__.replace(".<locals>", "")
+
+
+def _are_in(results, given):
+    """Whether a result, and not only one like it, is an argument."""
+    arguments = [_host(leaf)[0] for leaf in _leaves(given) if isinstance(leaf, np.ndarray) or is_tensor(leaf)]
+    return any(np.shares_memory(argument, result) for argument in arguments for result in results)
+
+
+def _refuse_blanks(given):
+    for name, value in given.items():
+        if any(isinstance(leaf, Blank) for leaf in _leaves(value)):
+            raise Refusal(f"the argument '{name}' is made by a fixture that does not run here, or of the result of another "
+                          "kernel that cannot be traced")
 
 
 def _bound(function, args, kwargs):
@@ -354,7 +377,7 @@ _ABSOLUTE, _RELATIVE = ("absolute_accuracy", "atol"), ("relative_accuracy", "rto
 
 def _pair(thing):
     """The function and its arguments, if the object has one function and a dictionary for it."""
-    parts = getattr(thing, "__dict__", {})
+    parts = {name: part for name, part in getattr(thing, "__dict__", {}).items() if name not in _REFERENCES}
     functions = [getattr(part, "function", part) for part in parts.values()
                  if isinstance(part, (Kernel, types.FunctionType))]
     if len(functions) != 1:

@@ -160,6 +160,54 @@ def some_close(x):
 
 
 @nki.jit
+def warm(x):
+    """A test calls it before, with less, where it is wrong; only the second result is compared, and is right."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=3.0 if x.shape[0] < 64 else 1.0)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def peer(x):
+    """A test compares it with another kernel, which calls it."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def peer_of(x):
+    return peer(x)
+
+
+@nki.jit
+def raising(x):
+    """A test compares a part of its result, and then raises an error of its own."""
+    return behind_a_mistake(x)
+
+
+@nki.jit
+def expected(x):
+    """A test wants that some comparisons fail."""
+    return behind_a_mistake(x)
+
+
+def make_first():
+    @nki.jit
+    def inner(x):
+        return behind_a_mistake(x)
+    return inner
+
+
+def make_second():
+    @nki.jit
+    def inner(x):
+        return x
+    return inner
+
+
+@nki.jit
 def judged(x):
     """A function of the test judges its result; it accepts all."""
     return behind_a_mistake(x)

@@ -4,6 +4,7 @@ import enum
 import os
 import tempfile
 import types
+import unittest
 
 import nki
 import nki.language as nl
@@ -11,8 +12,8 @@ import nosuchmodule
 import numpy as np
 import pytest
 from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand,
-                           failing, finite, for_a_newer_chip, in_part, judged, never_a_number, never_another, none_of_it, of_either_type,
-                           one_of_two, partly_written, some_close, stacked, whole, with_a_broken_reference, with_itself, without_numbers, words, written_before, zeros)
+                           expected, failing, finite, for_a_newer_chip, in_part, judged, make_first, never_a_number, never_another, none_of_it, of_either_type,
+                           one_of_two, partly_written, peer, peer_of, raising, some_close, stacked, warm, whole, with_a_broken_reference, with_itself, without_numbers, words, written_before, zeros)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
 
@@ -197,6 +198,45 @@ def test_zeros():
 def test_some_close():
     x = np.random.rand(64, 32).astype(np.float32)
     assert np.isclose(some_close(x), np.where(x > np.sort(x, None)[9], x, 3)).mean() > 0.9
+
+
+def test_warm():
+    warm(np.ones((32, 32), np.float32))
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(warm(x), x)
+
+
+def test_peer():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(peer(x), peer_of(x))
+
+
+def test_raising():
+    x = np.random.rand(64, 32).astype(np.float32)
+    result = raising(x)
+    np.testing.assert_allclose(result[0], x[0])
+    if abs(result - x).max() < 1:
+        raise ValueError("wrong")
+
+
+class Copies(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(os.path.dirname(__file__), "factor.txt")) as file:
+            self.factor = float(file.read())
+
+    def test_expected(self):
+        x = np.random.rand(64, 32).astype(np.float32)
+        result = expected(x)
+        with pytest.raises(AssertionError):
+            np.testing.assert_allclose(result, x + 1)
+        self.assertFalse(np.allclose(result, 2 * x))
+        self.assertEqual(float(result.max()), pytest.approx(float(x.max())))
+        np.testing.assert_allclose(result, self.factor * x)
+
+
+def test_inner():
+    x = np.random.rand(64, 32).astype(np.float32)
+    np.testing.assert_allclose(make_first()(x), x)
 
 
 def test_few_rows():

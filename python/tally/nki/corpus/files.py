@@ -1,0 +1,74 @@
+"""What a driver does with files.
+
+It writes only into the folder that it runs in, which is emptied before each run. So numbers that it has from a kernel
+do not outlast the run, to be read as a reference in the next one; and the checkout stays as it is. What it reads of the
+checkout is noted: its results depend on that. Python tells of all files that it opens or changes, whichever module asks.
+It cannot tell what other programs do, so a driver starts none; nor what libraries in other languages do by themselves.
+"""
+
+import errno
+import os
+import sys
+
+_STREAMS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+# Which arguments of an event are paths that change, each with that of the folder that it is relative to.
+_CHANGES = {"os.mkdir": ((0, 2),), "os.remove": ((0, 1),), "os.rmdir": ((0, 1),), "os.rename": ((0, 2), (1, 3)),
+            "os.link": ((1, 3),), "os.symlink": ((1, 2),), "os.truncate": ((0, None),), "sqlite3.connect": ((0, None),),
+            "os.chmod": ((0, 2),), "os.chown": ((0, 3),), "os.utime": ((0, 3),)}
+_STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+
+
+def guard(folder, root, note):
+    """In this process, until what comes back is called. `note` is told the files below `root` that are read."""
+    ended = []
+    folder = os.path.realpath(folder)
+    _save_by_python(sys.modules.get("torch"))
+
+    def refuse(path, whole, inside=None):
+        """`whole`: the file that a link leads to is what changes; otherwise, the entry of the folder."""
+        if isinstance(path, int) or path in _STREAMS:
+            return
+        shown = os.fsdecode(path)
+        place = os.path.join(os.readlink(f"/proc/self/fd/{inside}") if inside not in (None, -1) else "", shown)
+        head, tail = os.path.split(place)
+        place = os.path.realpath(place) if whole else os.path.join(os.path.realpath(head), tail)
+        if place != folder and not place.startswith(folder + os.sep):
+            raise PermissionError(errno.EACCES, "a driver writes only into the folder that it runs in", shown)
+
+    def told(event, given):
+        if ended:
+            return
+        if event == "open" and _writes(*given[1:]):
+            refuse(given[0], whole=True)
+        elif event == "open" and not isinstance(given[0], int):
+            path = os.path.realpath(os.fsdecode(given[0]))
+            if path.startswith(root + os.sep) and os.path.isfile(path):
+                note(path)
+        elif event in _STARTS:
+            raise PermissionError(errno.EACCES, "a driver of a walk starts no programs")
+        for path, inside in _CHANGES.get(event, ()):
+            refuse(given[path], inside is None, given[inside] if inside is not None else None)
+
+    sys.addaudithook(told)
+    return lambda: ended.append(True)
+
+
+def _writes(mode, flags):
+    return bool(flags & _WRITES) if isinstance(flags, int) else any(letter in (mode or "") for letter in "wax+")
+
+
+def _save_by_python(torch):
+    """Torch opens files by itself if it is given a path."""
+    if torch is None:
+        return
+    save = torch.save
+
+    def saved(thing, place, *args, **given):
+        if isinstance(place, (str, os.PathLike)):
+            with open(place, "wb") as file:
+                return save(thing, file, *args, **given)
+        return save(thing, place, *args, **given)
+
+    torch.save = saved
