@@ -83,11 +83,11 @@ class CorpusTest(unittest.TestCase):
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
                                                     "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
-                                                    "raising", "expected", "make_first.inner", "make_second.inner"]))
+                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (53, 44))
-        self.assertEqual(found["reference"], {"agrees": 28, "differs": 1, "not compared": 15})
+        self.assertEqual((found["kernels"], found["traced"]), (54, 45))
+        self.assertEqual(found["reference"], {"agrees": 28, "differs": 2, "not compared": 15})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -147,6 +147,7 @@ class CorpusTest(unittest.TestCase):
         row = self.rows["halves"]
         self.assertEqual((row["state"], row["reference"]["state"]), ("traced", "differs"))
         self.assertGreater(row["reference"]["error"], 0.1)
+        self.assertEqual(self.rows["half_written"]["reference"]["state"], "differs")
         self.assertIn("<b>halves</b>", (self.folder / "out/corpus.html").read_text(encoding="utf-8"))
 
     def test_not_traced(self):
@@ -322,7 +323,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 53)
+        self.assertEqual(progress.count(": kept"), 54)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -340,7 +341,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (52, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (53, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):

@@ -161,7 +161,7 @@ class Walk:
     def _lock(self):
         """Until this process ends, no other walk writes here."""
         self.output.mkdir(parents=True, exist_ok=True)
-        self.lock = open(self.output / "lock", "w", encoding="utf-8")
+        self.lock = open(self.output / ".lock", "w", encoding="utf-8")
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -193,6 +193,16 @@ def expected(x):
     return behind_a_mistake(x)
 
 
+@nki.jit
+def half_written(x):
+    """The second half of its whole numbers is what was there before, and not 0."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.dma_copy(dst=out[0:32], src=tile[0:32])
+    return out
+
+
 def make_first():
     @nki.jit
     def inner(x):

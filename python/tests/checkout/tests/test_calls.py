@@ -11,9 +11,11 @@ import nki.language as nl
 import nosuchmodule
 import numpy as np
 import pytest
-from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand,
-                           expected, failing, finite, for_a_newer_chip, in_part, judged, make_first, never_a_number, never_another, none_of_it, of_either_type,
-                           one_of_two, partly_written, peer, peer_of, raising, some_close, stacked, warm, whole, with_a_broken_reference, with_itself, without_numbers, words, written_before, zeros)
+from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand, expected, failing,
+                           finite, for_a_newer_chip, half_written, in_part, judged, make_first, never_a_number,
+                           never_another, none_of_it, of_either_type, one_of_two, partly_written, peer, peer_of,
+                           raising, some_close, stacked, warm, whole, with_a_broken_reference, with_itself,
+                           without_numbers, words, written_before, zeros)
 
 np.random.seed(0)  # a file that does this at once is one of tests all the same
 
@@ -232,6 +234,11 @@ class Copies(unittest.TestCase):
         self.assertFalse(np.allclose(result, 2 * x))
         self.assertEqual(float(result.max()), pytest.approx(float(x.max())))
         np.testing.assert_allclose(result, self.factor * x)
+
+
+def test_half_written():
+    x = np.zeros((64, 32), np.int32)
+    np.testing.assert_array_equal(half_written(x), x)
 
 
 def test_inner():
