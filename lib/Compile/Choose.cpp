@@ -397,8 +397,8 @@ public:
       impossible.score.beyond = impossible.cost.beyond = UINT64_MAX;
       return impossible;
     }
-    uint64_t beyond = resetCounters(candidate.plan, plan);
     Code code = lower(kernel, plan, machine, candidate.lower, ignored);
+    uint64_t beyond = numOverflows(plan);
     auto charge = [&](uint64_t used, std::optional<uint32_t> most) {
       beyond += most && used > *most ? used - *most : 0;
     };
@@ -425,18 +425,12 @@ public:
   }
 
 private:
-  /// Where counters have to be reset, the plan with that, as its code would have it. Gives how many
-  /// bodies' counters would overflow all the same, and nothing can be done about it.
-  uint64_t resetCounters(PlanDecisions decisions, SyncPlan &plan) const {
-    Diagnostics found, ignored;
+  /// Bodies whose counters would overflow, and nothing can be done about it.
+  uint64_t numOverflows(const SyncPlan &plan) const {
+    Diagnostics found;
     switch (request.overflow) {
     case Overflow::Reset:
-      decisions.resets = allResets(kernel, plan, machine, found);
-      if (decisions.resets.size() > plan.decisions.resets.size()) {
-        SyncPlan again = makePlan(kernel, decisions, ignored);
-        plan = ignored.hasErrors() ? std::move(plan) : std::move(again);
-      }
-      plan.decisions.resets = withPeriods(kernel, plan, machine, ignored);
+      findResets(kernel, plan, machine, found);
       break;
     case Overflow::Refuse:
       checkOverflow(kernel, plan, machine, /*refuse=*/true, found);

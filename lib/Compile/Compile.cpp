@@ -60,6 +60,21 @@ struct Round {
   Diagnostics found;
 };
 
+/// The resets that are known, and those that the plan needs besides: that depends on who shares,
+/// and on what is reset already.
+std::vector<ResetPoint> allResets(const Kernel &kernel, const Request &request,
+                                  const SyncPlan &plan, const Machine &machine,
+                                  Diagnostics &diagnostics) {
+  std::vector<ResetPoint> all = plan.decisions.resets;
+  if (request.overflow == Overflow::Reset && countsAtRunTime(request.strategy)) {
+    std::vector<ResetPoint> known = std::move(all);
+    all.clear();
+    std::ranges::set_union(known, findResets(kernel, plan, machine, diagnostics),
+                           std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
+  }
+  return all;
+}
+
 /// 'auto' should share more, so that semaphores are left by which engines meet: as many as are too
 /// many, or twice as many as last time, if that has not helped.
 PlanNeeds withMoreSpare(PlanNeeds needs, const Request &request, const Code &code,
@@ -91,9 +106,7 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
     if (planned.hasErrors()) {
       break;
     }
-    if (request.overflow == Overflow::Reset && countsAtRunTime(request.strategy)) {
-      round.needs.resets = allResets(kernel, plan, machine, planned);
-    }
+    round.needs.resets = allResets(kernel, request, plan, machine, planned);
     if (planned.hasErrors() || round.needs != needs) {
       break;
     }

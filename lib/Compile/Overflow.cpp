@@ -221,14 +221,6 @@ std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
   return points;
 }
 
-std::vector<ResetPoint> allResets(const Kernel &kernel, const SyncPlan &plan,
-                                  const Machine &machine, Diagnostics &diagnostics) {
-  std::vector<ResetPoint> all;
-  std::ranges::set_union(plan.decisions.resets, findResets(kernel, plan, machine, diagnostics),
-                         std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
-  return all;
-}
-
 std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
                                     const Machine &machine, Diagnostics &diagnostics) {
   std::vector<ResetPoint> points = plan.decisions.resets;

@@ -18,11 +18,6 @@ namespace tally::compiling {
 std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
                                    const Machine &machine, Diagnostics &diagnostics);
 
-/// The resets that the plan has, and those that it needs further: that depends on what is shared,
-/// and on what is reset already.
-std::vector<ResetPoint> allResets(const Kernel &kernel, const SyncPlan &plan,
-                                  const Machine &machine, Diagnostics &diagnostics);
-
 /// The reset points of a plan, each with the most iterations that fit, and a remark on it.
 std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
                                     const Machine &machine, Diagnostics &diagnostics);

@@ -21,18 +21,13 @@ Compiled compiled(const Kernel &kernel, const Request &request, const Machine &m
 }
 
 /// The time of the last step is that of the code, and each step that is taken for its time is
-/// shorter. Where counters are narrow, this is so with what resets them.
-class SearchTimeOfCounters : public testing::TestWithParam<uint32_t> {};
-
-TEST_P(SearchTimeOfCounters, endsWithTheCode) {
-  Machine machine = *loadMachine("trn2").machine;
-  machine.counterBits = GetParam();
-  size_t numReset = 0;
+/// shorter.
+TEST(SearchTimeTest, endsWithTheCode) {
+  const Machine machine = *loadMachine("trn2").machine;
   for (const CatalogueEntry &entry : catalogue()) {
     Kernel kernel = onMachine(entry.write(KernelSize::Small).kernel, machine);
     for (double growth : {1.0, 4.0}) {
       Compiled result = compiled(kernel, {.codeGrowth = growth}, machine);
-      numReset += !result.plan.decisions.resets.empty();
       CodeCost last;
       for (const Attempt &attempt : result.search.attempts) {
         bool isUnrolled = attempt.step == Attempt::Step::Unroll;
@@ -43,10 +38,7 @@ TEST_P(SearchTimeOfCounters, endsWithTheCode) {
       EXPECT_EQ(last.operations, measure(kernel, result.code, 1).operations) << entry.name;
     }
   }
-  EXPECT_EQ(numReset != 0, machine.counterBits < 32);
 }
-
-INSTANTIATE_TEST_SUITE_P(SearchTimeTest, SearchTimeOfCounters, testing::Values(32, 8));
 
 /// As the search goes on, up to the number that it gives in the end.
 TEST(SearchTimeTest, tellsHowManyWereTried) {
