@@ -608,8 +608,8 @@ class JudgedTest(unittest.TestCase):
         """A tolerance is relative to the second side; one relative to no number allows nothing."""
         for compare, passes in [(lambda got: np.allclose(1, got, rtol=0.5), True), (lambda got: np.allclose(got, 1, rtol=0.5), False),
                                 (lambda got: np.allclose(got, np.inf), False),
-                                (lambda got: got == comparisons.Approx(2.4, rel=0.2), True),
-                                (lambda got: 2.0 == comparisons.Approx(2.4, abs=0.1), False)]:
+                                (lambda got: got == comparisons.Approx(2.4, 0.2), True),
+                                (lambda got: 2.0 == comparisons.Approx(2.4, absolute=0.1), False)]:
             made = comparisons.Comparisons()
             made.begun = True
             unwatch = comparisons.watch(made, sys.modules)

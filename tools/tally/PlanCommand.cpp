@@ -157,17 +157,17 @@ void addPrices(Result &result, const Kernel &kernel, const Compiled &compiled,
         nowDoing(fmt::format("choosing code for {}", setting));
       });
   std::erase_if(all, [](const Regret &regret) { return !regret.part(); });
-  auto byPart = [](const Regret &regret) { return -*regret.part(); };
-  std::ranges::stable_sort(all, {}, byPart);
-  double sum = 0;
-  for (const Regret &regret : all) {
-    sum += std::max(0.0, *regret.part());
-  }
   if (all.empty()) {
     result.addMembers({{"price_regret", nullptr}, {"prices", Json::array()}});
     result.text += "\nat other prices: nothing could be compared, as a run takes no time or is too "
                    "long, or the machine says no range of a price\n";
     return;
+  }
+  auto byPart = [](const Regret &regret) { return -*regret.part(); };
+  std::ranges::stable_sort(all, {}, byPart);
+  double sum = 0;
+  for (const Regret &regret : all) {
+    sum += std::max(0.0, *regret.part());
   }
   double mean = sum / static_cast<double>(all.size());
   double most = std::max(0.0, *all.front().part());

@@ -11,6 +11,7 @@ run as they are, while a call of a kernel goes to a recorder:
   cores.py        the programs of a launch grid, run together
   comparisons.py  what a driver compares with the results
   again.py        whether that is a reference, or made of the results
+  files.py        where a driver may write, and what it reads
   child.py        the process that runs one driver, or traces one kernel, within its limits
   measure.py      what `tally` says of a traced kernel
   results.py      what is kept of earlier runs, and when it still holds

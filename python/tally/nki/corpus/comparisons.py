@@ -70,7 +70,7 @@ class Comparisons:
         before, value = self.given.pop(0) if self.given else (None, None)
         if before != how:
             return _agreed(how, sides)
-        if isinstance(value, str):  # it raised
+        if isinstance(value, str):  # _RAISES; all others are true, false, arrays or nothing
             raise AssertionError("as in the first run")
         return value
 
@@ -224,11 +224,10 @@ class Approx:
 
     __array_ufunc__ = None  # arrays ask it how they compare
 
-    def __init__(self, value, rel=None, abs=None, nan_ok=False):
+    def __init__(self, value, relative=None, absolute=None):
+        usual = 1e-6 if absolute is None else 0  # a tolerance that is given alone is the only one
         self.value = value
-        self.absolute, self.relative = (1e-12 if rel is None else 0) if abs is None else abs, rel
-        if rel is None:
-            self.relative = 1e-6 if abs is None else 0
+        self.absolute, self.relative = 1e-12 if absolute is None else absolute, usual if relative is None else relative
 
     def __eq__(self, other):
         try:
