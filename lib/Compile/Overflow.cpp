@@ -93,8 +93,9 @@ public:
     for (LoopId l = loop; l.valid() && l != rootLoop; l = kernel.loops[l].parent) {
       if (maxTrips(kernel.loops[l]) == unbounded) {
         bool isWhile = kernel.loops[l].trip.kind == Trip::Kind::Guard;
-        open.insert(open.begin(), fmt::format("'{}'{}", kernel.nameOf(l),
-                                              isWhile ? " (instead of 'while')" : ""));
+        open.insert(open.begin(),
+                    fmt::format("'{}'{}", kernel.nameOf(l),
+                                isWhile ? " (with trips instead of a condition)" : ""));
       }
     }
     if (!open.empty()) {

@@ -32,7 +32,8 @@ static bool tripsAreConstant(const Kernel &kernel, Diagnostics &diagnostics) {
                                                                 "another strategy counts them",
                                                                 kernel.nameOf(l))
                                                   : fmt::format("'{}' is decided at run time; "
-                                                                "state the trip count",
+                                                                "write a number of trips in the "
+                                                                "kernel, or take another strategy",
                                                                 kernel.nameOf(l))));
   }
   return constant;

@@ -105,11 +105,12 @@ class CorpusTest(unittest.TestCase):
         self.assertFalse((self.root / "tests/golden.npy").exists())
 
     def test_how_many_numbers(self):
-        """Those that are compared, each once, of all."""
-        for name, numbers in (("one_of_two", [2048, 4096]), ("in_part", [9 * 32, 2048]), ("scale", None), ("stacked", None),
+        """Those that are compared, each once, of all; what a test makes of them is apart."""
+        for name, numbers in (("one_of_two", [0, 4096]), ("in_part", [9 * 32, 2048]), ("scale", None), ("stacked", None),
                               ("zeros", [64, 2048]), ("warm", None), ("partly_written", None), ("words", None), ("never_another", None)):
             found = self.rows[name]["reference"]
             self.assertEqual((found["state"], found.get("numbers")), ("agrees", numbers), name)
+            self.assertEqual(found.get("made"), 2048 if name == "one_of_two" else None, name)
 
     def test_agrees(self):
         """Both generations; a grid, whose programs together are the result; a wrapper; a dynamic loop."""
@@ -567,6 +568,7 @@ class JudgedTest(unittest.TestCase):
         later = [run.made for run in runs[1:]]
         self.assertEqual(again.asks_for_a_third(first, first.made), False)
         found = again.judged(first, *later)
+        self.made = found["made"]
         return [one["passed"] for one in found["comparisons"]], found["numbers"], found["why_not"], again.asks_for_a_third(first, later[0])
 
     def test_whole(self):
@@ -589,7 +591,19 @@ class JudgedTest(unittest.TestCase):
 
     def test_single_numbers(self):
         found = self.judged(lambda got, *_: np.testing.assert_allclose(np.nansum(got), 5))
-        self.assertEqual(found, ([True], 1, None, True))
+        self.assertEqual((found, self.made), (([True], 0, None, True), 1))
+
+    def test_made_of_results(self):
+        """However many they are, it is not seen which numbers they are made of."""
+        def compare(got, *_):
+            for factor in (2, 3):
+                np.testing.assert_allclose(got[:2] * factor, self.RESULT[:2] * factor)
+        self.assertEqual((self.judged(compare), self.made), (([True] * 2, 0, None, True), 4))
+
+    def test_tolerance_of_results(self):
+        """What is as wrong as it is passes by it."""
+        compare = lambda got, *_: np.testing.assert_allclose(got[:2], 9, atol=np.abs(got[:2] - 9).max())  # noqa: E731
+        self.assertEqual(self.judged(compare)[:3], ([], 0, again._TOLERANCE))
 
     def test_expected_to_differ(self):
         """A test that passes expects that; a program may only tell."""

@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import warnings
@@ -223,6 +224,15 @@ class SecondGenerationTest(KernelTest):
         # A ring turns with the innermost loop that its tiles outlive.
         self.assertEqual(matmul["accumulates"], ["total_[total(n) mod 2, 0:128, 0:256]"])
 
+    def test_results_in_a_list(self):
+        """What has no gaps is a number, too, where another part of the buffer has NaN."""
+        x, y = support.random(4, 8), support.random(4, 8, seed=2)
+        x[0, 3] = np.nan
+        traced = trace("second", "results_in_a_list", x=x, y=y)
+        (name,) = traced.expected
+        np.testing.assert_array_equal(traced.expected[name], np.stack([x, y]))
+        np.testing.assert_array_equal(traced.nans[name] != 0, np.isnan(np.stack([x, y])))
+
     def test_slots_by_hand(self):
         x = support.random(128 * 7, 32)
         traced = trace("second", "slots_by_hand", x=x)
@@ -233,6 +243,11 @@ class SecondGenerationTest(KernelTest):
         self.assertIn("slots[0:128, (i + 1) mod 2:1, 0:32]", texts)
         self.assertEqual(traced.summary.written_out, 1)
         self.assertRegex(traced.summary.text(), r"\n  written out: \S*second\.py:\d+:5: 1 iteration of 'i', unlike those around it\n")
+
+    def test_the_only_iteration(self):
+        """None is around it that it could be unlike."""
+        traced = trace("second", "slots_by_hand", x=support.random(128, 32))
+        self.assertNotIn("unlike", traced.summary.text())
 
     def test_two_names(self):
         x = support.random(128 * 7, 32)
@@ -1337,6 +1352,9 @@ class RefusalTest(unittest.TestCase):
             self.refused("a dynamic loop that is no 'for' statement", "write 'for i in nl.dynamic_range(...):'",
                          file="wrong_dynamic", line=line, kernel=kernel, n=one(3))
 
+    def test_dma_of_psum(self):
+        self.refused("'dma_copy' of a tile in PSUM", "'nisa.tensor_copy'", line="nisa.dma_copy(dst=tile", kernel="copied_to_psum")
+
     def test_unknown_function(self):
         self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
                      kernel="unknown_function")
@@ -1530,9 +1548,9 @@ class ShapeTest(unittest.TestCase):
         given = [{"x": support.random(rows, 16), "weight": support.random(16)} for rows in (256, 300)]
         even, rest = (trace("first", "normed", **arguments).summary for arguments in given)
         self.assertEqual((even.apart, even.instructions * 2 - 1), ([], rest.instructions))
-        (name, place, count), = rest.apart
+        (name, place, count, others), = rest.apart
         line = (KERNELS / "first.py").read_text(encoding="utf-8").splitlines()[place.line - 1]
-        self.assertEqual((name, count, line.strip()), ("i", 1, "for i in nl.affine_range((rows + 127) // 128):"))
+        self.assertEqual((name, count, others, line.strip()), ("i", 1, True, "for i in nl.affine_range((rows + 127) // 128):"))
 
 
 class DocumentedTest(unittest.TestCase):
@@ -1597,6 +1615,16 @@ class StateTest(unittest.TestCase):
             warnings.simplefilter("error")
             trace_file(KERNELS / "wrong.py", "disturbs_more", {"x": tensor(support.random(128, 128))})
         self.assertEqual((dict(vars(builtins)), signal.getsignal(signal.SIGTERM)), before)
+
+    def test_hooks(self):
+        """Of Python itself, and of its threads."""
+        hooks = [sys.gettrace, sys.getprofile, threading.gettrace, threading.getprofile, lambda: sys.excepthook, lambda: sys.displayhook,
+                 lambda: sys.unraisablehook, lambda: sys.breakpointhook, lambda: threading.excepthook, lambda: list(sys.path_hooks)]
+        before = [ask() for ask in hooks]
+        for raises in (False, True):
+            with contextlib.suppress(Raised):
+                trace_file(KERNELS / "wrong.py", "disturbs_hooks", {"x": tensor(support.random(128, 128)), "raises": raises})
+            self.assertEqual([ask() for ask in hooks], before)
 
     def test_names_of_tensors(self):
         """Whatever the kernel calls a tensor, tally can read it."""

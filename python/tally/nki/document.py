@@ -27,7 +27,7 @@ class Summary:
         self.name, self.operations = name, operations
         self.program = None  # which one of a launch grid was traced
         self.instructions = self.loops = 0
-        self.apart = []  # loops, their places, and how many of their iterations are written out
+        self.apart = []  # loops, their places, and how many of their iterations are written out, and whether others are in a loop
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
         self.unbounded = []  # dynamic loops of which nothing says how often they run at most
         self.regrouped = []  # tensors in another shape than the kernel's
@@ -35,7 +35,7 @@ class Summary:
 
     @property
     def written_out(self):
-        return sum(count for *_, count in self.apart)
+        return sum(count for _, _, count, _ in self.apart)
 
     def obstacle(self, reason, place, count=1):
         key = reason, place
@@ -47,7 +47,7 @@ class Summary:
             "operations": self.operations, "instructions": self.instructions,
             "loops": self.loops, "dynamic_loops": self.dynamic, "unbounded": self.unbounded, "trips": self.trips,
             "iterations_written_out": self.written_out,
-            "written_out": [{"loop": name, "count": count, **_where(place)} for name, place, count in self.apart],
+            "written_out": [{"loop": name, "count": count, **_where(place)} for name, place, count, _ in self.apart],
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
             "regrouped": [{"buffer": buffer, "shape": list(shape)} for buffer, shape in self.regrouped],
             "engines": self.engines,
@@ -69,9 +69,10 @@ class Summary:
         differing = [f"--trips={name}={','.join(map(str, trips))}" for name, trips in self.trips.items() if len(trips) > 1]
         if differing:
             lines.append("  this run: " + " ".join(differing))
-        for name, place, count in self.apart:
-            lines.append(f"  written out: {place}: {_counted(count, 'iteration')} of '{name}', unlike those around "
-                         f"{'it' if count == 1 else 'them'}")
+        for name, place, count, others in self.apart:
+            why = f"unlike those around {'it' if count == 1 else 'them'}" if others else \
+                "the only one" if count == 1 else "each unlike the next one, or alone"
+            lines.append(f"  written out: {place}: {_counted(count, 'iteration')} of '{name}', {why}")
         if self.rings:
             lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
         if self.regrouped:

@@ -183,12 +183,13 @@ _ALIASES = {"max": "maximum", "min": "minimum", "sum": "add", "identity": "copy"
 
 def operator_name(what):
     """The name of the operator that `what` stands for, an operator of the language or one of NumPy."""
-    name = getattr(what, "operator", None) or _OF_NUMPY.get(what)
+    name = getattr(what, "operator", None)
+    name = name if isinstance(name, str) else _OF_NUMPY.get(what)  # what is not modelled has any attribute
     if what is None:
         raise Refusal("no operator is given; say 'op=' or what the instruction calls it, as 'op=nl.add'")
     if name is None:
         raise Refusal(f"unknown operator '{getattr(what, '__name__', what)}'; tally knows those of "
-                      "'nki.language', and NumPy's functions of the same name")
+                      "'nki.language' that are in its table, and NumPy's functions of the same name")
     return name
 
 

@@ -449,8 +449,15 @@ def _parameter(function):
     return next((name.strip("_") for name in names if name.strip("_")), "i")
 
 
+def _refuse_psum(tiles):
+    if any(isinstance(tile, View) and tile.buffer == "psum" for tile in tiles):
+        refuse("'dma_copy' of a tile in PSUM; it moves between HBM and SBUF, and 'nisa.tensor_copy' moves to PSUM and from it")
+
+
 def _instruction(tracer, name, modern):
     def function(*args, **given):
+        if name == "dma_copy" and modern:
+            _refuse_psum([*args[:2], *(given.get(key) for key in ("dst", "src"))])
         return tracer.perform(name, modern, args, given)
 
     function.__name__ = name

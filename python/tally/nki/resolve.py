@@ -149,6 +149,7 @@ class Resolver:
         self.recorder, self.used = recorder, {}
         self.constant = {id(node) for node in constant}
         self.written_out = {}  # iterations, by loop
+        self.rolled = set()  # loops of which others are in groups
 
     def kernel(self, block):
         numbers = [Linear(number) for number in block.numbers]
@@ -183,6 +184,7 @@ class Resolver:
             return []
         if id(node) in self.constant:
             return [inner for k in range(trips.constant) for inner in self._iteration(node, first, slots, positions, k)]
+        self.rolled.add(node.loop)
         name = self._name(node.name)
         variable, slots = Linear(0, [(name, 1)]), iter(slots)
         body = [_number(pattern, slots, variable, name) for pattern in node.patterns]

@@ -285,6 +285,11 @@ def _refuse_exit(*_):
     raise Refusal("'os._exit' ends Python, and nothing is written; let the kernel return", here())
 
 
+_HOOKS = [(sys, "excepthook"), (sys, "displayhook"), (sys, "unraisablehook"), (sys, "breakpointhook"), (threading, "excepthook")]
+_WATCHERS = [(sys.gettrace, sys.settrace), (sys.getprofile, sys.setprofile),
+             (threading.gettrace, threading.settrace), (threading.getprofile, threading.setprofile)]
+
+
 @contextlib.contextmanager
 def guarded(offered, names, root, finder=Finder):
     """Python as kernels find it; as it was before when it is over. Gives the finder."""
@@ -294,6 +299,8 @@ def guarded(offered, names, root, finder=Finder):
     environment, folder = dict(os.environ), os.getcwd()
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr(), np.getbufsize(), np.get_printoptions()
     names, handlers, decimals = dict(vars(builtins)), _handlers(), decimal.getcontext().copy()
+    hooks, path_hooks = [getattr(module, hook) for module, hook in _HOOKS], list(sys.path_hooks)
+    watchers = [ask() for ask, _ in _WATCHERS]
     hidden = [name for name in modules
               if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
     try:
@@ -308,8 +315,13 @@ def guarded(offered, names, root, finder=Finder):
             yield finder
     finally:
         os._exit = EXIT
+        for (_, watch), watcher in zip(_WATCHERS, watchers):
+            watch(watcher)
+        for (module, hook), function in zip(_HOOKS, hooks):
+            setattr(module, hook, function)
         sys.meta_path[:] = meta_path
         sys.path[:] = path
+        sys.path_hooks[:] = path_hooks
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
             if id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):

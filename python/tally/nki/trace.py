@@ -130,14 +130,15 @@ def _result(tracer, block, function, name, ring, only_run, most, results_of):
             plain = Resolver(recorder, tying(nodes)).kernel(block)
             constant = kernel_document(name, recorder, plain, ring, most)[0]
         summary.program, summary.apart = _program(tracer), [
-            (*recorder.loop_info[loop][:2], count) for loop, count in resolver.written_out.items()]
+            (*recorder.loop_info[loop][:2], count, loop in resolver.rolled) for loop, count in resolver.written_out.items()]
         summary.trips = {name: _period(trips) for name, trips in trips_of_run(nodes, recorder).items()}
     # Of a kernel that was written before, all that it writes: where no loop has run, that is as it was.
     written = None if results_of is None else written_in(results_of)
     results = [memory for memory in tracer.hbm
                if (memory.written if written is None else buffers.get(memory.family, ("",))[0] in written)]
     expected = _arrays(results, buffers, "data")
-    nans = _arrays([memory for memory in results if _has_gaps(memory)], buffers, "nans")
+    gapped = {memory.family for memory in results if _has_gaps(memory)}
+    nans = _arrays([memory for memory in results if memory.family in gapped], buffers, "nans")
     if summary is not None and not expected:
         summary.obstacle("the kernel leaves nothing in HBM: '--expect' is empty",
                          place_of_function(function))

@@ -43,6 +43,19 @@ def matmul(a, b):
 
 
 @nki.jit
+def results_in_a_list(x, y):
+    """A tensor in HBM for each iteration."""
+    outs = []
+    for source in (x, y):
+        tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=source)
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(dst=out, src=tile)
+        outs.append(out)
+    return tuple(outs)
+
+
+@nki.jit
 def slots_by_hand(x):
     """A double buffer by `% 2`, one iteration ahead, with a prologue and an epilogue."""
     steps = x.shape[0] // 128

@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sys
+import threading
 
 import nki
 import nki.isa as nisa
@@ -227,6 +228,25 @@ def disturbs_more(x):
     half = nl.ndarray((64, 128), dtype=nl.float16, buffer=nl.sbuf)
     nisa.memset(dst=half, value=1e30)
     nisa.dma_copy(dst=x[0:64], src=x[64:128])
+
+
+@nki.jit
+def copied_to_psum(x):
+    tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.psum)
+    nisa.dma_copy(dst=tile, src=x)
+
+
+@nki.jit
+def disturbs_hooks(x, raises):
+    """Sets what Python calls by itself."""
+    sys.settrace(lambda *_: None)
+    sys.setprofile(lambda *_: None)
+    threading.settrace(print)
+    threading.setprofile(print)
+    sys.excepthook = sys.displayhook = sys.unraisablehook = sys.breakpointhook = threading.excepthook = print
+    sys.path_hooks.append(print)
+    nisa.dma_copy(dst=x[0:64], src=x[64:128])
+    assert not raises
 
 
 @nki.jit

@@ -89,12 +89,13 @@ _MADE_OF_IT = "what the test compares it with is made of the kernel's own result
 _NOT_OF_IT = "what the test compares is the same for other results"
 _OF_OTHERS = "what the test compares is of another call"
 _SOME = "some numbers are not as the test's reference, and it passes"
+_TOLERANCE = "the tolerance of the test is made of the kernel's own results"
 _NOT_SO = "with other results of the kernel, its driver does not compare the same"
 
 
 def judged(first, second, third):
     """Of the comparisons of the first run, what came of those with references; how many numbers of the results they
-    compare; and if there are none, why. `third`: those of the third run, or of the second one if there is none."""
+    compare, and how many that are made of those; and if there are none, why. `third`: those of the third run, or of the second one if there is none."""
     found, compared, why_not = [], [], None
     for number, before in enumerate(first.made):
         later = [made[number] if number < len(made) else None for made in (second, third)]
@@ -108,7 +109,8 @@ def judged(first, second, third):
             continue
         found.append(said)
         compared.append(_marks(before.sides[result], *(made.sides[result] for made in later)))
-    return {"comparisons": found, "numbers": _how_many_of(first.results, compared), "why_not": why_not}
+    seen, made = _how_many_of(first.results, compared)
+    return {"comparisons": found, "numbers": seen, "made": made, "why_not": why_not}
 
 
 def asks_for_a_third(first, second):
@@ -136,6 +138,8 @@ def _result_of(before, second, third):
     same = [_same(was, now) and _same(was, later) for was, now, later in zip(before.sides, second.sides, third.sides)]
     if not any(same):
         return None, _MADE_OF_IT
+    if any((before.absolute, before.relative) != (now.absolute, now.relative) for now in (second, third)):
+        return None, _TOLERANCE
     if all(same):
         return None, _NOT_OF_IT
     result = same.index(False)
@@ -162,19 +166,19 @@ def _marks_of_results(results):
 
 
 def _how_many_of(results, compared):
-    """Each number counts once, however often it is compared, and as often as there are such in one comparison. Where a
-    comparison changes numbers first, as by a factor, it is not seen which ones they are."""
-    all_marks = _marks_of_results(results)
-    distinct, most = np.unique(all_marks, return_counts=True)
-    seen, unknown = np.zeros_like(most), 0
+    """Those that are compared as the kernel gave them, and those that are made of such, as by a factor: of the latter it is
+    not seen which ones they are made of. Each number counts once, however often it is compared, and as often as there are
+    such in one comparison."""
+    distinct, most = np.unique(_marks_of_results(results), return_counts=True)
+    seen, made = np.zeros_like(most), 0
     for marks in {marks.tobytes(): marks for marks in compared}.values():
         if np.isin(marks, distinct).all():
             which, often = np.unique(marks, return_counts=True)
             places = np.searchsorted(distinct, which)
             seen[places] = np.maximum(seen[places], often)
         else:
-            unknown += marks.size
-    return min(int(np.minimum(seen, most).sum()) + unknown, all_marks.size)
+            made += marks.size
+    return int(np.minimum(seen, most).sum()), made
 
 
 def _same(first, second):

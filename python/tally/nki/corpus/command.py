@@ -361,7 +361,8 @@ class Walk:
         found = told["comparisons"]
         if answer["fails"] and all(made["passed"] for made in found):
             return {**answer, "comparisons": [], "why_not_compared": told["why_not"] or f"its test fails: {answer['fails']}"}
-        return {**answer, "comparisons": found, "compared": [told["numbers"], answer["numbers"]], "why_not_compared": told["why_not"]}
+        return {**answer, "comparisons": found, "compared": [told["numbers"], answer["numbers"]],
+                "made": told["made"], "why_not_compared": told["why_not"]}
 
     def _clear(self, folder):
         for which in [which for which, (_, place) in self.traced.items() if place == folder]:
@@ -410,14 +411,14 @@ def _traced_entry(answer, call):
             "dynamic_loops": summary["dynamic_loops"], "program": summary["program"], "trips": answer["trips"],
             "multiply_adds": answer["multiply_adds"], "obstacles": summary["obstacles"],
             "trace_seconds": answer["seconds"],
-            "reference": _reference(answer["comparisons"], answer["why_not_compared"], answer.get("compared"))}
+            "reference": _reference(answer["comparisons"], answer["why_not_compared"], answer.get("compared"), answer.get("made", 0))}
 
 
-def _reference(comparisons, why_not, how_many=None):
+def _reference(comparisons, why_not, how_many=None, made=0):
     if not comparisons:
         return {"state": "not compared", "reason": why_not}
     worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
-    some = {"numbers": how_many} if how_many is not None and how_many[0] < how_many[1] else {}
+    some = {"numbers": how_many, **({"made": made} if made else {})} if how_many is not None and how_many[0] < how_many[1] else {}
     return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs", "comparisons": len(comparisons), **some,
             **{key: value for key, value in worst.items() if key != "passed"}}
 

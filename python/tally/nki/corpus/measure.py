@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make
 
 
 def find_program():
-    return os.environ.get("TALLY") or shutil.which("tally")
+    """On the PATH, or in the folder of the program that runs."""
+    return os.environ.get("TALLY") or shutil.which("tally") or shutil.which("tally", path=os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def machine_facts(program, machine):

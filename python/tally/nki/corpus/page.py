@@ -158,7 +158,12 @@ def _reference(answer):
 
 def _some(reference):
     """If not all numbers are compared."""
-    return f"; {reference['numbers'][0]} of {reference['numbers'][1]} numbers are compared" if "numbers" in reference else ""
+    if "numbers" not in reference:
+        return ""
+    (seen, every), made = reference["numbers"], reference.get("made", 0)
+    if not seen and made:
+        return f"; {made} numbers are compared that are made of the {every}"
+    return f"; {seen} of {every} numbers are compared" + (f", and {made} that are made of them" if made else "")
 
 
 def _with_reason(answer):
