@@ -22,6 +22,11 @@ static void remarkUnusedEngines(const Kernel &kernel, Diagnostics &diagnostics) 
   for (InstrId instr : kernel.instrs.ids()) {
     isUsed[kernel.engineOf(instr)] = true;
   }
+  for (const OpenQueues &open : kernel.openQueues) {
+    for (QueueId queue : open.others) {
+      isUsed[kernel.queues[queue].engine] = true;
+    }
+  }
   std::vector<std::string> unused;
   Location first;
   for (EngineId engine : kernel.engines.ids()) {

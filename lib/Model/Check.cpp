@@ -12,6 +12,7 @@
 
 #include "CheckDeps.h"
 #include "tally/Model/ComputeText.h"
+#include "tally/Model/Open.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Ranges.h"
@@ -105,6 +106,7 @@ void Checker::run() {
   }
   control();
   checkPins(kernel, diagnostics);
+  checkOpen(kernel, diagnostics);
   checkDeps(kernel, diagnostics);
 }
 

@@ -13,6 +13,12 @@ RunValueId Kernel::valueNamed(std::string_view wanted) const {
                                : RunValueId(static_cast<uint32_t>(found - values.begin()));
 }
 
+std::span<const QueueId> Kernel::otherQueues(InstrId id) const {
+  auto found = std::ranges::lower_bound(openQueues, id, {}, &OpenQueues::instr);
+  return found == openQueues.end() || found->instr != id ? std::span<const QueueId>()
+                                                         : std::span(found->others);
+}
+
 int64_t Kernel::distanceOn(const Dep &dep, LoopId loop) const {
   std::span<const DistanceComponent> all = componentsOf(dep);
   auto found = std::ranges::find(all, loop, &DistanceComponent::loop);

@@ -209,6 +209,15 @@ void KernelBuilder::flushBlock() {
   blockStart = end;
 }
 
+void KernelBuilder::orOn(QueueId queue) {
+  assert(!kernel.instrs.empty() && "a queue is left open for the instruction added last");
+  const InstrId last(static_cast<uint32_t>(kernel.instrs.size()) - 1);
+  if (kernel.openQueues.empty() || kernel.openQueues.back().instr != last) {
+    kernel.openQueues.push_back({last, {}});
+  }
+  kernel.openQueues.back().others.push_back(queue);
+}
+
 void KernelBuilder::computes(std::string_view text) {
   assert(!kernel.instrs.empty() && "what is computed belongs to the instruction added last");
   kernel.instrs.raw().back().computes = said(text);

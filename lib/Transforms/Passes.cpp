@@ -3,9 +3,11 @@
 
 #include "tally/Compile/Compile.h"
 #include "tally/Compile/Prepare.h"
+#include "tally/Compile/Settle.h"
 #include "tally/Deps/Extract.h"
 #include "tally/IR/Load.h"
 #include "tally/Model/Check.h"
+#include "tally/Model/Open.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/Printable.h"
 #include "tally/Sync/Plan.h"
@@ -166,6 +168,9 @@ private:
   /// are not legal.
   std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine) {
     Diagnostics diagnostics;
+    if (leavesOpen(kernel)) {
+      remarkOpen(kernel, "nothing is chosen by passes", diagnostics);
+    }
     if (!asksForDeps(kernel)) {
       remarkUncovered(kernel, request(), machine, extractor, diagnostics);
       emit(kernel, diagnostics, &getContext());

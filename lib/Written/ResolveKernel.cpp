@@ -130,6 +130,9 @@ void KernelResolver::add(const BufferData &data, Location place) {
   for (BufferId earlier : noalias) {
     builder.noalias(id, earlier);
   }
+  if (data.ring) {
+    builder.ring(id, {data.ring->min, data.ring->max});
+  }
   buffers.add(builder.peek().buffers[id].name, id);
 }
 
@@ -220,6 +223,14 @@ void KernelResolver::add(const InstrData &data, Location place) {
     return;
   }
   InstrId id = builder.instr(data.name, queue, data.operation, where);
+  for (size_t i = 0; i < data.others.size(); ++i) {
+    if (QueueId other = queues.find(data.others[i]); other.valid()) {
+      builder.orOn(other);
+    } else {
+      unknown(builder.peek(), "queue", "queues of this kernel", data.others[i],
+              builder.peek().queues, at("or", i));
+    }
+  }
   builder.computes(data.computes);
   instrs.add(builder.peek().instrs[id].name, id);
   pin(id, data.semaphore);

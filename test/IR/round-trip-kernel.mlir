@@ -25,12 +25,21 @@ tally.kernel @everything {
   tally.buffer "Y" at 0 alias ["X", "scalar"]
   // CHECK-NEXT: tally.buffer "Z" alias ["X"] noalias ["Y"]{{$}}
   tally.buffer "Z" alias ["X"] noalias ["Y"]
+  // A minimum of 1 is the default.
+  // CHECK-NEXT: tally.buffer "R" shape [3, 8] ring max 6{{$}}
+  tally.buffer "R" shape [3, 8] ring max 6 min 1
+  // CHECK-NEXT: tally.buffer "Q" shape [3, 8] ring min 2 max 6{{$}}
+  tally.buffer "Q" shape [3, 8] ring min 2 max 6
   // CHECK-NEXT: tally.loop "A" trips 64 {
   tally.loop "A" trips 64 {
     // CHECK-NEXT: tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]{{$}}
     tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]
     // CHECK-NEXT: tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]{{$}}
     tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
+    // CHECK-NEXT: tally.instr "open" on "act" or ["pe", "dma"] writes ["R[A mod 3, 0:8]", "Q[A mod 3, 0:8]"]{{$}}
+    tally.instr "open" on "act" or ["pe", "dma"] writes ["R[A mod 3, 0:8]", "Q[A mod 3, 0:8]"]
+    // CHECK-NEXT: tally.instr "fill" on "act" reads ["R[A mod 3, 0:8]", "Q[(A - 1) mod 3, 0:8]"]{{$}}
+    tally.instr "fill" on "act" reads ["R[A mod 3, 0:8]", "Q[(A - 1) mod 3, 0:8]"]
     // CHECK-NEXT: tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]{{$}}
     tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]
     // CHECK-NEXT: tally.if "c" divergent {

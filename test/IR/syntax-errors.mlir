@@ -113,14 +113,14 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{unknown clause 'wirtes'; the clauses here are 'on', 'op', 'computes', 'reads', 'writes', 'accumulates', 'semaphore'; did you mean 'writes'?}}
+  // expected-error@+1 {{unknown clause 'wirtes'; the clauses here are 'on', 'or', 'op', 'computes', 'reads', 'writes', 'accumulates', 'semaphore'; did you mean 'writes'?}}
   tally.instr "a" on "q" wirtes ["X"]
 }
 
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{unknown clause 'split'; the clauses here are 'shape', 'type', 'space', 'at', 'alias', 'noalias'}}
+  // expected-error@+1 {{unknown clause 'split'; the clauses here are 'shape', 'type', 'space', 'at', 'alias', 'noalias', 'ring'}}
   tally.buffer "X" split
 }
 

@@ -32,7 +32,7 @@ tally.code @k {
 // CHECK-NEXT: nothing
 // CHECK-NEXT: takes the place of []
 // CHECK: --- completion:"Y" al^
-// CHECK-NEXT: shape type space at alias noalias
+// CHECK-NEXT: shape type space at alias noalias ring
 // CHECK-NEXT: takes the place of ['8:20 [al]']
 // CHECK: --- completion:    tal^
 // CHECK-NEXT: tally.loop tally.if tally.instr
@@ -74,4 +74,4 @@ tally.code @k {
 // CHECK-NEXT: "r0"
 // CHECK-NEXT: takes the place of ['27:37 []']
 // CHECK: --- completion:      re^
-// CHECK-NEXT: tally.loop tally.if tally.instr op computes reads writes accumulates semaphore
+// CHECK-NEXT: tally.loop tally.if tally.instr or op computes reads writes accumulates semaphore

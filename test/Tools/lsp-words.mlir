@@ -8,9 +8,10 @@ tally.kernel @k reserves [0, 1] {
   tally.buffer "X" shape [2] type "f32" space "sbuf" at 0
   tally.buffer "Y" alias ["X"]
   tally.buffer "Z" noalias ["X", "Y"]
+  tally.buffer "R" shape [2] ring min 1 max 4
   tally.loop "A" trips 4 unroll full sync "per-loop" {
     tally.loop "B" trips = "A + 1" {
-      tally.instr "a" on "q" op "o" computes "r0 + r1" reads ["X"] writes ["Y"] accumulates ["Z"] semaphore 7
+      tally.instr "a" on "q" or ["e"] op "o" computes "r0 + r1" reads ["X"] writes ["Y"] accumulates ["Z"] semaphore 7
     }
     tally.loop "C" trips "n" min 1 max 2 divergent { }
     tally.loop "D" while "more" { }

@@ -96,6 +96,14 @@ static constexpr Word words[] = {
      "Buffers declared above that share no memory with this one, whatever the addresses say.", Uses,
      NameKind::Buffer},
 
+    {"buffer", "ring", "ring [min N] max N",
+     "Its slots, which tiles take in turn, are left open: strategy `auto` chooses how many there "
+     "are. The shape says how many there are until then."},
+
+    {"buffer", "min", "ring min N max N",
+     "The fewest slots that the ring may have; 1 if not said."},
+    {"buffer", "max", "ring max N", "The most slots that the ring may have."},
+
     {"loop", "", "tally.loop \"A\" trips N { ... }",
      "A body that runs a constant number of times, as often as a run-time value says, or while a "
      "condition holds.",
@@ -137,6 +145,9 @@ static constexpr Word words[] = {
      Declares, NameKind::Instr, false, bodies},
     {"instr", "on", "on \"q\"",
      "The queue that the instruction enters, and by it the engine that issues it.", Uses,
+     NameKind::Queue},
+    {"instr", "or", "or [\"q\", ...]",
+     "Further queues that the instruction may enter instead; strategy `auto` chooses.", Uses,
      NameKind::Queue},
     {"instr", "op", "op \"o\"",
      "The kind of the instruction and, where needed, its sizes, so that the simulator knows its "

@@ -177,9 +177,11 @@ std::optional<Advice> adviceOn(const LoadedKernel &loaded, Session &session, con
     Diagnostics ignored; // they were all right for the kernel as it is
     return Bindings::parse(kernel, trips, bound.guards, ignored);
   };
+  LoadedKernel chosen = loaded;
+  session.choose(chosen);
   Diagnostics diagnostics;
-  std::optional<Advice> advice = advise(loaded.kernel, session.machine(), options, diagnostics);
-  session.report(loaded.kernel, diagnostics);
+  std::optional<Advice> advice = advise(chosen.kernel, session.machine(), options, diagnostics);
+  session.report(chosen.kernel, diagnostics);
   if (!advice) {
     return std::nullopt;
   }

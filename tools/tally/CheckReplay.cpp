@@ -53,6 +53,7 @@ std::vector<Flag> allFlags() {
   }
   flags.push_back(flagOf("--deps=written", &CommonOptions::deps, std::string("written")));
   flags.push_back(flagOf("--keep-implied", &CommonOptions::keepImplied, true));
+  flags.push_back(flagOf("--reorder", &CommonOptions::reorder, true));
   flags.push_back(flagOf("--no-fold", &CommonOptions::noFold, true));
   flags.push_back(flagOf("--no-licm", &CommonOptions::noLicm, true));
   flags.push_back(flagOf("--no-cse", &CommonOptions::noCse, true));

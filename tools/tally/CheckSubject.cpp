@@ -15,6 +15,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
+#include "tally/Model/Open.h"
 
 #include <fmt/format.h>
 
@@ -62,12 +63,14 @@ private:
                options.common.code);
       return false;
     }
+    loaded.kernel = chosenAs(std::move(loaded.kernel), code->kernel);
     if (!isSameKernel(loaded.kernel, *code)) {
       return false;
     }
     loaded.code = forgetReasons(std::move(*code->code));
     bool isManual = loaded.code->strategy == Strategy::Manual;
-    return (isManual || session.findDeps(loaded)) && addWritten(loaded, !isManual);
+    return (isManual || session.findDeps(loaded, /*mayChoose=*/false)) &&
+           addWritten(loaded, !isManual);
   }
 
   /// What compiling settles for the machine of the code is settled for the given kernel, too.

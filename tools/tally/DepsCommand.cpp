@@ -12,6 +12,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Deps/Render.h"
+#include "tally/Model/Open.h"
 #include "tally/Support/Counted.h"
 #include "tally/Support/Names.h"
 
@@ -58,6 +59,7 @@ struct DepsCommand {
         continue;
       }
       remarkWritten(session, loaded.kernel);
+      remarkAsItStands(session, loaded.kernel);
       nowDoing("finding dependences");
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = session.machine().queueOverlap});
@@ -86,6 +88,15 @@ struct DepsCommand {
   }
 
 private:
+  /// Code may be made for another choice.
+  static void remarkAsItStands(Session &session, const Kernel &kernel) {
+    Diagnostics diagnostics;
+    if (leavesOpen(kernel)) {
+      remarkOpen(kernel, "nothing is chosen here", diagnostics);
+    }
+    session.report(kernel, diagnostics);
+  }
+
   /// What is listed is what accesses ask for; code does not follow it where dependences are
   /// written.
   static void remarkWritten(Session &session, const Kernel &kernel) {

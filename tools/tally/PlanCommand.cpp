@@ -131,6 +131,15 @@ Table attemptTable(const Search &search) {
   return table;
 }
 
+/// What was chosen of what the kernel leaves open, by code that is made quickly.
+Table choiceTable(const std::vector<Choice> &choices) {
+  Table table({{"before_ps", "before", 14}, {"after_ps", "after", 14}, {"what", "what", 0, "  "}});
+  for (const Choice &choice : choices) {
+    table.add({timeCell(choice.before), timeCell(choice.after), choice.what});
+  }
+  return table;
+}
+
 /// Text has those whose regret is above this.
 Table regretTable(const std::vector<Regret> &regrets, double above = -1) {
   Table table({{"time_ps", "time", 14},
@@ -243,6 +252,10 @@ int PlanCommand::run() const {
     result.addTable("dependences", "\ndependences:\n",
                     dependenceTable(kernel, compiled.plan, machine));
     if (why) {
+      const std::vector<Choice> &choices = session.choicesOf(kernel);
+      result.addTable("choices",
+                      choices.empty() ? "" : "\nchosen, timed with code that is made quickly:\n",
+                      choiceTable(choices));
       addWhy(result, kernel, compiled, common.request(), machine);
     }
     if (prices) {

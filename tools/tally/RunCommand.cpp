@@ -260,7 +260,7 @@ private:
     Request request = command.subject.common.request();
     request.strategy = Strategy::Barrier;
     Diagnostics ignored;
-    bool hasDeps = !baseline.kernel.deps.empty() || session.findDeps(baseline);
+    bool hasDeps = !baseline.kernel.deps.empty() || session.findDeps(baseline, /*mayChoose=*/false);
     std::optional<Compiled> compiled =
         hasDeps ? compile(baseline.kernel, request, session.machine(), ignored) : std::nullopt;
     if (!compiled) {

@@ -9,6 +9,7 @@
 #include "tally/Check/Choices.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Model/Open.h"
 #include "tally/Model/UsualTrips.h"
 #include "tally/Support/Counted.h"
 #include "tally/Support/Names.h"
@@ -105,8 +106,10 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
         "kernel, or assume that they fit",
         oneOf("choice", "choices", allWords<Overflow>()), notedIn(overflowGiven)},
        {"--max-code-growth", codeGrowth,
-        "auto: unroll loops; the code may get at most this many times as large",
-        numberIn(1, 1000)}});
+        "auto: unroll loops; the code may get at most this many times as large", numberIn(1, 1000)},
+       {"--reorder", reorder,
+        "auto: instructions of a body may change places where none of them touch the same in one "
+        "iteration"}});
   if (!hasOwnEffort) {
     declare(command,
             {{"--effort", effort,
@@ -124,7 +127,7 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
           "Ablations");
   refuseIf(command, {"--keep-implied"}, "together with '--deps=written'",
            [this] { return deps == "written"; });
-  refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code",
+  refuseIf(command, {"--max-code-growth", "--reorder"}, "unless '--sync=auto' makes the code",
            [this] { return strategy != toString(Strategy::Auto); });
   refuseIf(command, {"--overflow", "--no-fold", "--no-licm", "--no-cse", "--keep-counters"},
            "on code that is kept as it is written",
@@ -144,6 +147,7 @@ Request CommonOptions::request() const {
   options.licm = !noLicm;
   options.cse = !noCse;
   options.keepCounters = keepCounters;
+  options.reorder = reorder;
   options.codeGrowth = codeGrowth;
   options.effort = effort;
   options.overflow = fromWord<Overflow>(overflow).value_or(Overflow::Reset);
@@ -348,7 +352,29 @@ void Session::warnIdle(const Kernel &kernel, std::string_view option, std::strin
   report(kernel, diagnostics);
 }
 
-bool Session::findDeps(LoadedKernel &loaded) {
+const std::vector<Choice> &Session::choicesOf(const Kernel &kernel) const {
+  static const std::vector<Choice> none;
+  auto found = choices.find(kernel.text(kernel.name));
+  return found == choices.end() ? none : found->second;
+}
+
+void Session::choose(LoadedKernel &loaded) {
+  if (!leavesOpen(loaded.kernel) && !options.reorder) {
+    return;
+  }
+  nowDoing("choosing what the kernel leaves open");
+  Diagnostics diagnostics;
+  Settled settled = settle(loaded.kernel, options.request(), target, extractor, diagnostics);
+  loaded.kernel = std::move(settled.kernel);
+  choices.insert_or_assign(std::string(loaded.kernel.text(loaded.kernel.name)),
+                           std::move(settled.choices));
+  report(loaded.kernel, diagnostics);
+}
+
+bool Session::findDeps(LoadedKernel &loaded, bool mayChoose) {
+  if (mayChoose) {
+    choose(loaded);
+  }
   if (!asksForDeps(loaded.kernel)) {
     if (options.keepImplied) {
       warnIdle(loaded.kernel, "--keep-implied",

@@ -15,11 +15,13 @@
 #include "Options.h"
 
 #include "tally/Compile/Compile.h"
+#include "tally/Compile/Settle.h"
 #include "tally/Deps/Held.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Written/LoadedKernel.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -83,6 +85,7 @@ struct CommonOptions {
   std::string deps = "auto";
   bool needsTimes = false;    ///< the machine has to say how long things take
   bool holdsAccesses = false; ///< the command itself compares code with what accesses ask for
+  bool reorder = false;
   double codeGrowth = 1;
   double effort = 1;
   bool hasOwnEffort = false; ///< the command has an option of this name that means something else
@@ -179,8 +182,14 @@ public:
   void warnIdle(const Kernel &kernel, std::string_view option, std::string_view why);
 
   /// Finds the dependences of one kernel; false, with the reasons reported, if the result is not
-  /// legal.
-  bool findDeps(LoadedKernel &loaded);
+  /// legal. Before that, it chooses what the kernel leaves open.
+  bool findDeps(LoadedKernel &loaded, bool mayChoose = true);
+
+  /// Chooses what a kernel leaves open, and says so.
+  void choose(LoadedKernel &loaded);
+
+  /// What was chosen for a kernel of the input.
+  const std::vector<Choice> &choicesOf(const Kernel &kernel) const;
 
   /// Holds the written dependences of a kernel against its accesses.
   Held hold(const LoadedKernel &loaded);
@@ -240,6 +249,7 @@ private:
   std::optional<std::vector<LoadedKernel>> codeAhead; ///< likewise
   std::set<std::string> said;                         ///< remarks and warnings so far
   Extractor extractor;
+  std::map<std::string, std::vector<Choice>, std::less<>> choices; ///< by kernel
   std::string file; ///< that is being read, for messages that have no place in it
   std::unique_ptr<Dialect> dialect;
 };

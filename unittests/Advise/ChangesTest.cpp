@@ -238,7 +238,7 @@ size_t numBuffersLeft(const Kernel &kernel, const std::vector<Change> &changes) 
   size_t count = kernel.buffers.size() - 2;
   for (BufferId id : kernel.buffers.ids()) {
     count -= std::ranges::any_of(changes, [&](const Change &change) {
-      return std::ranges::count(change.rings, id, &Change::Deeper::buffer) > 0;
+      return std::ranges::count(change.rings, id, &SlotsOf::buffer) > 0;
     });
   }
   return count;
@@ -266,7 +266,7 @@ TEST(ChangesTest, noneChangesWhatIsComputed) {
       ASSERT_TRUE(after) << seed << ": " << describe(kernel, change);
       ++counts[change.kind];
       for (BufferId id : kernel.buffers.ids()) {
-        if (std::ranges::count(change.rings, id, &Change::Deeper::buffer) == 0) {
+        if (std::ranges::count(change.rings, id, &SlotsOf::buffer) == 0) {
           EXPECT_FALSE(firstDifference((*before)[id], (*after)[id]))
               << seed << ": " << describe(kernel, change);
         }
@@ -278,6 +278,37 @@ TEST(ChangesTest, noneChangesWhatIsComputed) {
   }
   EXPECT_GT(counts[Change::Kind::Order], 500U);
   EXPECT_GT(numOthers, 1000U);
+}
+
+/// With as few slots as a ring needs, or any number more.
+TEST(ChangesTest, aRingMayBeSmaller) {
+  size_t numSmaller = 0, numRefused = 0;
+  for (uint64_t seed = 1; seed <= 6000; ++seed) {
+    const Kernel kernel = RingDrawer(seed).draw();
+    std::optional<Memory> before = memoryAfter(kernel);
+    const IdVector<BufferId, std::vector<AccessId>> accesses = accessesOf(kernel);
+    for (BufferId id : kernel.buffers.ids()) {
+      std::optional<SlotRing> ring = before ? ringOf(kernel, accesses[id]) : std::nullopt;
+      if (!ring) {
+        continue;
+      }
+      numRefused += ring->least > 1;
+      EXPECT_FALSE(withSlots(kernel, std::vector<SlotsOf>{{id, ring->least - 1}}));
+      for (uint64_t slots = ring->least; slots < kernel.buffers[id].shape[ring->dim]; ++slots) {
+        std::optional<Kernel> smaller = withSlots(kernel, std::vector<SlotsOf>{{id, slots}});
+        ASSERT_TRUE(smaller) << seed;
+        std::optional<Memory> after = memoryAfter(*smaller);
+        ASSERT_TRUE(after) << seed;
+        for (BufferId other : kernel.buffers.ids()) {
+          EXPECT_FALSE(other != id && firstDifference((*before)[other], (*after)[other]))
+              << seed << ": " << slots << " slots";
+        }
+        ++numSmaller;
+      }
+    }
+  }
+  EXPECT_GT(numSmaller, 1000U);
+  EXPECT_GT(numRefused, 100U);
 }
 
 } // namespace

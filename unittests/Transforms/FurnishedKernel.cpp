@@ -4,11 +4,31 @@
 #include "RandomKernel.h"
 #include "oracle/Campaign.h"
 
+#include "tally/Model/Open.h"
+#include "tally/Model/Rings.h"
 #include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
 
 namespace tally::oracle {
+
+/// What may be left open.
+static void leaveOpen(Kernel &kernel, fuzz::Random &random) {
+  const IdVector<InstrId, bool> tied = tiedInstrs(kernel);
+  for (InstrId id : kernel.instrs.ids()) {
+    const QueueId other(static_cast<uint32_t>(random.below(kernel.queues.size())));
+    if (!tied[id] && other != kernel.instrs[id].queue && random.percent(20)) {
+      kernel.openQueues.push_back({id, {other}});
+    }
+  }
+  const IdVector<BufferId, std::vector<AccessId>> accesses = accessesOf(kernel);
+  for (BufferId id : kernel.buffers.ids()) {
+    std::optional<SlotRing> ring = ringOf(kernel, accesses[id]);
+    if (ring && hasOpenPlace(kernel, id)) {
+      kernel.buffers[id].ring = SlotBounds{ring->least, 4 + random.below(4)};
+    }
+  }
+}
 
 Kernel furnishedKernel(uint64_t seed) {
   Kernel kernel = fuzz::randomKernel(seed, optionsForSeed(seed));
@@ -27,7 +47,8 @@ Kernel furnishedKernel(uint64_t seed) {
     }
     kernel.buffers.push(std::move(buffer));
   }
-  for (Instr &instr : kernel.instrs) {
+  for (InstrId id : kernel.instrs.ids()) {
+    Instr &instr = kernel.instrs[id];
     instr.operation = random.percent(50) ? kernel.strings.intern("copy") : NameId();
     LoopId loop = kernel.realLoop(instr.home);
     std::string index =
@@ -61,6 +82,7 @@ Kernel furnishedKernel(uint64_t seed) {
   std::ranges::for_each(kernel.buffers, place);
   std::ranges::for_each(kernel.deps, place);
   kernel.tiles = std::make_shared<const TileTable>(kernel);
+  leaveOpen(kernel, random);
   return kernel;
 }
 

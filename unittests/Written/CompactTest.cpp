@@ -180,8 +180,9 @@ TEST(CompactTest, errorsOfWhatItStandsFor) {
             "k.json:4:14: error: at 'engines[0].name': expected a string, found 7\n");
   EXPECT_EQ(errorsOf("\"version\":0", "\"version\":\"\""),
             "k.json:6:66: error: at 'version': expected an integer from 1 to 2, found \"e\"\n");
-  std::string unknown = "unknown key 'kew'; allowed keys: 'instr', 'queue', 'op', 'computes', "
-                        "'reads', 'writes', 'accumulates', 'semaphore', 'loc'\n";
+  std::string unknown =
+      "unknown key 'kew'; allowed keys: 'instr', 'queue', 'or', 'op', 'computes', "
+      "'reads', 'writes', 'accumulates', 'semaphore', 'loc'\n";
   EXPECT_EQ(errorsOf("\"queue\"", "\"kew\""),
             "k.json:5:14: error: at 'body[0]': " + unknown +
                 "k.json:5:14: error: at 'body[1]': " + unknown +

@@ -51,9 +51,13 @@ Kernel everything() {
   BufferId x = b.buffer("X", shape, "sbuf", "bf16", 4096);
   BufferId y = b.buffer("Y");
   b.alias(y, x);
-  b.noalias(b.buffer("Z"), y);
+  BufferId z = b.buffer("Z");
+  b.noalias(z, y);
+  b.ring(z, {2, 5});
   LoopId a = b.beginLoop("A", KernelBuilder::constant(64));
   InstrId first = b.instr("first", load, "dma_copy");
+  b.orOn(b.queueOf(act));
+  b.orOn(b.queueOf(sp));
   b.computes("r0; start(A, r0)");
   b.access(AccessKind::Write, x, "X[A mod 2, 0:128]");
   b.access(AccessKind::Read, x, "X[@]");
@@ -131,6 +135,11 @@ TEST(KernelJsonTest, roundTrip) {
   EXPECT_EQ(again->buffers[BufferId(0)].address, 4096u);
   EXPECT_EQ(again->buffers[BufferId(1)].alias, std::vector<BufferId>{BufferId(0)});
   EXPECT_EQ(again->buffers[BufferId(2)].noalias, std::vector<BufferId>{BufferId(1)});
+  EXPECT_EQ(again->buffers[BufferId(2)].ring, (SlotBounds{2, 5}));
+  EXPECT_FALSE(again->buffers[BufferId(1)].ring);
+  EXPECT_TRUE(
+      std::ranges::equal(again->otherQueues(InstrId(0)), std::vector{QueueId(0), QueueId(1)}));
+  EXPECT_TRUE(again->otherQueues(InstrId(1)).empty());
   EXPECT_EQ(again->queues[QueueId(2)].completion, Completion::Split);
   EXPECT_EQ(again->deps[DepId(0)].kind, DepKind::RAW);
   EXPECT_EQ(again->deps[DepId(2)].kind, DepKind::WAW);

@@ -129,6 +129,7 @@ Keys optionalIn(const std::string &path, const Json &object) {
          : object.contains("loop")                            ? optional<written::LoopData>(loc)
          : object.contains("if")    ? optional<written::IfData>({"loc", "else"})
          : path.ends_with("/trips") ? Keys{"min", "max"}
+         : path.ends_with("/ring")  ? optional<written::SlotsData>()
          : object.contains("code")  ? optional<written::ProgramData>()
          : isIn("/engines")         ? optional<written::EngineData>(loc)
          : isIn("/queues")          ? optional<written::QueueData>()

@@ -185,6 +185,12 @@ def fill(value, entries, lists):
 # ---- Kernels ------------------------------------------------------------------------------
 
 
+def read_ring(value, path):
+    check_fields(value, path, ("max",), ("min",))
+    least = number(value.get("min", 1), path + ".min", 1)
+    return least, number(value["max"], path + ".max", least)
+
+
 class Queue:
     """[json/Kernel.md#a-kernel-as-json]: a queue of an engine; `position` numbers all queues of the kernel."""
 
@@ -206,6 +212,7 @@ class Buffer:
         self.address = address
         self.alias = set()
         self.noalias = set()
+        self.ring = None  # the least and the most slots, if they are left open
 
 
 class Body:
@@ -228,6 +235,7 @@ class Instruction:
     def __init__(self, name, queue, body):
         self.name = name
         self.queue = queue
+        self.open = frozenset()  # names of queues that may be chosen instead
         self.body = body
         self.accesses = []  # (kind, text of the tile)
         self.told = None  # the same as code tells it, where `accesses` are those of the kernel as written
@@ -349,7 +357,7 @@ class Kernel:
 
     def read_buffers(self, value, path):
         for buffer, at in items(value, path):
-            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias", "loc"))
+            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias", "ring", "loc"))
             name = text(buffer["name"], at + ".name")
             if name in self.buffers:
                 raise Wrong(at, f"buffer '{name}' is declared twice")
@@ -361,6 +369,7 @@ class Kernel:
             made = Buffer(name, shape, buffer.get("type", ""), buffer.get("space", ""), address)
             made.alias = self.earlier_buffers(buffer.get("alias", []), at + ".alias")
             made.noalias = self.earlier_buffers(buffer.get("noalias", []), at + ".noalias")
+            made.ring = read_ring(buffer["ring"], at + ".ring") if "ring" in buffer else None
             self.buffers[name] = made
 
     def earlier_buffers(self, value, path):
@@ -384,12 +393,13 @@ class Kernel:
 
     def read_instruction(self, value, path, body):
         check_fields(value, path, ("instr", "queue"),
-                     ("op", "computes", "reads", "writes", "accumulates", "semaphore", "loc"))
+                     ("or", "op", "computes", "reads", "writes", "accumulates", "semaphore", "loc"))
         name = text(value["instr"], path + ".instr")
         if name in self.instructions:
             raise Wrong(path, f"instruction '{name}' is there twice")
         queue = one_of(value["queue"], path + ".queue", self.queues)
         made = Instruction(name, self.queues[queue], body)
+        made.open = frozenset(one_of(other, at, self.queues) for other, at in items(value.get("or", []), path + ".or"))
         for kind in ("reads", "writes", "accumulates"):
             for tile, at in items(value.get(kind, []), f"{path}.{kind}"):
                 made.accesses.append((kind, text(tile, at)))

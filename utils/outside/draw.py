@@ -140,6 +140,10 @@ class KernelDrawer:
 
     def instruction(self, around):
         statement = {"instr": self.name("i"), "queue": self.random.choice(self.queues)}
+        agreed = all(outer.get("uniform", True) for _, outer in around)
+        others = [queue for queue in self.queues if queue != statement["queue"]]
+        if agreed and others and self.feature("open", 0.05):
+            statement["or"] = self.random.sample(others, self.random.randrange(1, len(others) + 1))
         self.instructions.append((statement, list(around)))
         return statement
 

@@ -87,9 +87,14 @@ def adopt(code, written, verdict):
     code.found_from_tiles = not written.dependences and not values_of(written)
     for name, instruction in written.instructions.items():
         kernel.instructions[name].told = kernel.instructions[name].accesses
-        kernel.instructions[name].accesses = instruction.accesses
+        if all(kernel.buffers[ring].shape == written.buffers[ring].shape for ring in rings_of(written)):
+            kernel.instructions[name].accesses = instruction.accesses
     if written.dependences and list(map(str, written.dependences)) != list(map(str, kernel.dependences)):
         verdict.add("kernel", "the dependences of the code are not those that are written")
+
+
+def rings_of(kernel):
+    return [buffer.name for buffer in kernel.buffers.values() if buffer.ring]
 
 
 def outline(kernel, split):
@@ -105,11 +110,11 @@ def outline(kernel, split):
             return ("loop", item.name, trips, body(item.body.statements))
         if isinstance(item, documents.If):
             return ("if", item.name, item.uniform, body(item.then.statements), body(item.otherwise.statements))
-        return ("instr", item.name, item.queue.name, item.semaphore, len(item.accesses))
+        return ("instr", item.name, sorted(item.open | {item.queue.name}), item.semaphore, len(item.accesses))
 
     queues = [(queue.name, queue.engine, queue.weight, (queue.split or split) and queue.weight > 1) for queue in kernel.queues.values()]
-    buffers = [(buffer.name, buffer.shape, buffer.type, buffer.space, buffer.address, sorted(buffer.alias),
-                sorted(buffer.noalias)) for buffer in kernel.buffers.values()]
+    buffers = [(buffer.name, len(buffer.shape) if buffer.ring else buffer.shape, buffer.ring, buffer.type, buffer.space,
+                buffer.address, sorted(buffer.alias), sorted(buffer.noalias)) for buffer in kernel.buffers.values()]
     return repr((kernel.name, kernel.engines, queues, buffers, body(kernel.root.statements)))
 
 

@@ -17,6 +17,7 @@
 #define TALLY_ADVISE_CHANGES_H
 
 #include "tally/Deps/Extract.h"
+#include "tally/Model/Rings.h"
 #include "tally/Sim/Simulate.h"
 
 #include <optional>
@@ -28,16 +29,10 @@ namespace tally {
 struct Change {
   enum class Kind : uint8_t { Move, Ring, Order, Grow };
 
-  /// A ring, and how many slots it gets.
-  struct Deeper {
-    BufferId buffer;
-    uint64_t slots = 0;
-  };
-
   Kind kind = Kind::Grow;
   std::vector<InstrId> instrs = {}; ///< Move; Order: those that stand earlier, in order
   std::string engine = {};          ///< Move: that issues them from now on
-  std::vector<Deeper> rings = {};   ///< Ring
+  std::vector<SlotsOf> rings = {};  ///< Ring
   double growth = 1;                ///< Grow: as --max-code-growth
 };
 

@@ -2,7 +2,7 @@
 //
 // What every program does between reading a kernel and compile(), with the same remarks and errors:
 //
-//   read ─ onMachine() ─ remarkKernel() ─ findAsked() or remarkUncovered() ─ compile()
+//   read ─ onMachine() ─ remarkKernel() ─ settle() ─ findAsked() or remarkUncovered() ─ compile()
 //
 //===----------------------------------------------------------------------===//
 

@@ -35,6 +35,7 @@ struct Request {
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
   bool joins = true;         ///< Auto: producers in both branches of an `if` may share
   bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
+  bool reorder = false;      ///< Auto: instructions of a body may change places (Settle.h)
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   double effort = 1;         ///< Auto: how much of the search is made, relative to the usual
   uint64_t assumedTrips = usualTrips; ///< Auto: of loops that the kernel leaves open, within bounds

@@ -200,6 +200,14 @@ struct Instance {
   auto operator<=>(const Instance &) const = default;
 };
 
+/// How many slots a buffer may have whose slots are taken in turn (Rings.h).
+struct SlotBounds {
+  uint64_t min = 1;
+  uint64_t max = 1;
+
+  bool operator==(const SlotBounds &) const = default;
+};
+
 struct Buffer {
   NameId name;
   NameId space;                    ///< memory space; none if not said
@@ -208,6 +216,7 @@ struct Buffer {
   std::optional<uint64_t> address; ///< in bytes; the elements follow in row-major order
   std::vector<BufferId> alias;     ///< earlier ones that may share its memory, at unknown places
   std::vector<BufferId> noalias;   ///< earlier ones that do not, whatever the addresses say
+  std::optional<SlotBounds> ring;  ///< its slots are left open; the shape says how many there are
   Location where;
 };
 
@@ -260,6 +269,13 @@ struct Pin {
   Location where; ///< of the instruction, or of the dependence that says so
 };
 
+/// An instruction that may be issued to other queues than its own, too. As the kernel stands, it is
+/// issued to its own.
+struct OpenQueues {
+  InstrId instr;
+  std::vector<QueueId> others;
+};
+
 class ComputeTable;
 class TileTable;
 
@@ -284,6 +300,7 @@ struct Kernel {
   IdVector<RunTableId, RunTable> tables; ///< of dependences
   std::vector<uint32_t> reserved;        ///< numbers of semaphores that no code made for it uses
   std::vector<Pin> pins;                 ///< few, in the order in which they were written
+  std::vector<OpenQueues> openQueues;    ///< few, in the order of the instructions
 
   std::string_view text(NameId id) const { return strings[id]; }
 
@@ -301,6 +318,9 @@ struct Kernel {
   RunValueId valueNamed(std::string_view name) const;
 
   EngineId engineOf(InstrId id) const { return queues[instrs[id].queue].engine; }
+
+  /// Where else it may be issued.
+  std::span<const QueueId> otherQueues(InstrId id) const;
 
   std::span<const DistanceComponent> componentsOf(const Dep &dep) const {
     return {components.data() + dep.firstComponent, dep.numComponents};

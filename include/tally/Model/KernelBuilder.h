@@ -81,9 +81,15 @@ public:
   void alias(BufferId later, BufferId earlier);
   void noalias(BufferId later, BufferId earlier);
 
+  /// Leaves open how many slots a buffer has; its shape says how many it has as it stands.
+  void ring(BufferId buffer, SlotBounds slots) { kernel.buffers[buffer].ring = slots; }
+
   /// An instruction at the current place. Accesses follow by `access`.
   InstrId instr(std::string_view name, QueueId queue, std::string_view operation = {},
                 Location where = {});
+
+  /// The instruction added last may be issued to this queue, too.
+  void orOn(QueueId queue);
 
   /// What the instruction added last computes (ComputeText.h).
   void computes(std::string_view text);

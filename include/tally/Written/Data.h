@@ -68,6 +68,16 @@ struct EngineData {
       field("reserves", &EngineData::reserves, {.max = maxReserved}));
 };
 
+/// How many slots a buffer may have.
+struct SlotsData {
+  uint64_t min = 1;
+  uint64_t max = 0;
+
+  static constexpr auto fields =
+      std::tuple(field("min", &SlotsData::min, {.min = 1}),
+                 field("max", &SlotsData::max, {.needed = "the most slots", .min = 1}));
+};
+
 struct BufferData {
   static constexpr std::string_view word = "buffer";
   std::string name;
@@ -77,6 +87,7 @@ struct BufferData {
   std::optional<uint64_t> address;
   Names alias;   ///< earlier buffers
   Names noalias; ///< earlier buffers
+  std::optional<SlotsData> ring;
 
   static constexpr auto fields =
       std::tuple(first("name", &BufferData::name, "a buffer"),
@@ -85,7 +96,8 @@ struct BufferData {
                  field("space", &BufferData::space, {.what = "a memory space"}),
                  field("at", &BufferData::address, {.key = "address"}),
                  field("alias", &BufferData::alias, {.what = "a buffer"}),
-                 field("noalias", &BufferData::noalias, {.what = "a buffer"}));
+                 field("noalias", &BufferData::noalias, {.what = "a buffer"}),
+                 field("ring", &BufferData::ring));
 };
 
 /// How often a loop runs. In text `trips 64`, `trips "n" min 1`, `trips = "$n - i"`, `while "c"`;
@@ -138,6 +150,7 @@ struct InstrData {
   static constexpr std::string_view word = "instr";
   std::string name;
   std::string queue;
+  Names others;          ///< further queues that it may be issued to
   std::string operation; ///< empty: not said
   std::string computes;  ///< empty: not said
   Names reads;
@@ -150,6 +163,7 @@ struct InstrData {
       field(
           "on", &InstrData::queue,
           {.key = "queue", .what = "a queue", .needed = "the queue that the instruction runs on"}),
+      field("or", &InstrData::others, {.what = "a queue"}),
       field("op", &InstrData::operation, {.what = "an operation"}),
       field("computes", &InstrData::computes, {.what = "an expression"}),
       field("reads", &InstrData::reads, {.what = "a tile"}),

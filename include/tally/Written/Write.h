@@ -43,7 +43,7 @@ public:
     for (const Buffer &buffer : kernel.buffers) {
       form.add(BufferData{text(buffer.name), buffer.shape, text(buffer.elementType),
                           text(buffer.space), buffer.address, names(buffer.alias),
-                          names(buffer.noalias)},
+                          names(buffer.noalias), slots(buffer)},
                buffer.where);
     }
   }
@@ -109,6 +109,11 @@ private:
     return result;
   }
 
+  static std::optional<SlotsData> slots(const Buffer &buffer) {
+    return buffer.ring ? std::optional(SlotsData{buffer.ring->min, buffer.ring->max})
+                       : std::nullopt;
+  }
+
   /// The bounds of a value stand at the first loop that it lets run.
   TripData formulaData(LoopId id) const {
     TripData data{Trip::Kind::Formula, 0, text(kernel.loops[id].trip.symbol), 0, {}};
@@ -167,6 +172,10 @@ private:
     const Instr &instr = kernel.instrs[id];
     instrData.name = kernel.text(instr.name);
     instrData.queue = kernel.nameOf(instr.queue);
+    instrData.others.clear();
+    for (QueueId other : kernel.otherQueues(id)) {
+      instrData.others.emplace_back(kernel.nameOf(other));
+    }
     instrData.operation = kernel.text(instr.operation);
     instrData.computes = kernel.text(instr.computes);
     accesses(instr, AccessKind::Read, instrData.reads);

@@ -1,14 +1,17 @@
-//===- Order.cpp - Instructions that may stand earlier --------------------===//
+//===- Earlier.cpp - Instructions that may stand earlier ------------------===//
 
-#include "Order.h"
+#include "tally/Deps/Earlier.h"
 
-#include "tally/Model/ComputeText.h"
+#include "tally/Deps/Extract.h"
+#include "tally/Model/Open.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Tiles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-namespace tally::advising {
+namespace tally {
 namespace {
 
 /// One passes at most so many, and so many are tried alone.
@@ -147,7 +150,7 @@ private:
   std::vector<InstrId> order;
 };
 
-/// Instructions, their accesses and pins, in another order; the block stays where it is.
+/// Instructions, with all that names them, in another order; the block stays where it is.
 void put(Kernel &kernel, const std::vector<InstrId> &order, IdRange<InstrId> block) {
   const Kernel before = kernel;
   IdVector<InstrId, InstrId> nowAt(before.instrs.size());
@@ -168,22 +171,15 @@ void put(Kernel &kernel, const std::vector<InstrId> &order, IdRange<InstrId> blo
   for (Pin &pin : kernel.pins) {
     pin.instr = nowAt[pin.instr];
   }
+  for (OpenQueues &open : kernel.openQueues) {
+    open.instr = nowAt[open.instr];
+  }
+  std::ranges::sort(kernel.openQueues, {}, &OpenQueues::instr);
 }
 
 } // namespace
 
-bool usesKept(const Kernel &kernel, InstrId id) {
-  const NameId text = kernel.instrs[id].computes;
-  if (!text.valid()) {
-    return false;
-  }
-  const ParsedCompute &compute = (*kernel.computes)[text].compute;
-  auto isKept = [](const ComputeNode &node) { return node.op == ComputeOp::Kept; };
-  return std::ranges::any_of(compute.nodes, isKept) ||
-         std::ranges::count(compute.results, ComputeResult::Kind::Keep, &ComputeResult::kind) != 0;
-}
-
-Kernel reordered(const Kernel &kernel, const std::vector<InstrId> &instrs) {
+Kernel withEarlier(const Kernel &kernel, const std::vector<InstrId> &instrs) {
   Kernel result = kernel;
   Meetings meetings(kernel);
   const IdVector<InstrId, bool> fetches = fetching(kernel);
@@ -199,32 +195,33 @@ Kernel reordered(const Kernel &kernel, const std::vector<InstrId> &instrs) {
   return result;
 }
 
-InstrId placeBefore(const Kernel &kernel, InstrId moved) {
+/// Before which instruction one stands then; none if it stays.
+static InstrId placeBefore(const Kernel &kernel, InstrId moved) {
   Meetings meetings(kernel);
   const IdVector<InstrId, bool> fetches = fetching(kernel);
   const StmtId block = kernel.instrs[moved].block;
   return BlockOrder(kernel, meetings, fetches, kernel.stmts[block].instrs).placeOf(moved);
 }
 
-std::vector<Change> ordersOf(const Kernel &kernel) {
+std::vector<std::vector<InstrId>> mayStandEarlier(const Kernel &kernel) {
   Meetings meetings(kernel);
   const IdVector<InstrId, bool> fetches = fetching(kernel);
-  std::vector<Change> together, alone;
+  std::vector<std::vector<InstrId>> together, alone;
   for (const Stmt &stmt : kernel.stmts) {
     const BlockOrder order(kernel, meetings, fetches, stmt.instrs);
-    Change fetched{.kind = Change::Kind::Order};
+    std::vector<InstrId> fetched;
     for (InstrId id : stmt.instrs) {
       if (!order.placeOf(id).valid()) {
         continue;
       }
       if (fetches[id]) {
-        fetched.instrs.push_back(id);
+        fetched.push_back(id);
       }
       if (alone.size() < mostAlone) {
-        alone.push_back({.kind = Change::Kind::Order, .instrs = {id}});
+        alone.push_back({id});
       }
     }
-    if (fetched.instrs.size() > 1) {
+    if (fetched.size() > 1) {
       together.push_back(std::move(fetched));
     }
   }
@@ -232,4 +229,11 @@ std::vector<Change> ordersOf(const Kernel &kernel) {
   return together;
 }
 
-} // namespace tally::advising
+std::string earlierText(const Kernel &kernel, const std::vector<InstrId> &instrs) {
+  const InstrId place = instrs.size() == 1 ? placeBefore(kernel, instrs[0]) : InstrId();
+  const std::string names = namesOf(kernel, instrs);
+  return place.valid() ? fmt::format("{} before '{}'", names, kernel.nameOf(place))
+                       : fmt::format("{} as early as possible", names);
+}
+
+} // namespace tally
