@@ -87,13 +87,14 @@ def adopt(code, written, verdict):
     code.found_from_tiles = not written.dependences and not values_of(written)
     for name, instruction in written.instructions.items():
         kernel.instructions[name].told = kernel.instructions[name].accesses
-        if all(kernel.buffers[ring].shape == written.buffers[ring].shape for ring in rings_of(written)):
+        if all(kernel.buffers[ring].shape == written.buffers[ring].shape for ring in left_open(written)):
             kernel.instructions[name].accesses = instruction.accesses
     if written.dependences and list(map(str, written.dependences)) != list(map(str, kernel.dependences)):
         verdict.add("kernel", "the dependences of the code are not those that are written")
 
 
-def rings_of(kernel):
+def left_open(kernel):
+    """Buffers that may have another number of slots."""
     return [buffer.name for buffer in kernel.buffers.values() if buffer.ring]
 
 
