@@ -107,6 +107,7 @@ private:
       options.ifPercent = 0;
     }
     options.formulaPercent = seed % 7 == 2 && seed % 4 != 3 ? 50 : 0;
+    options.conditionPercent = seed % 5 == 2 ? 60 : 0;
     options.boundsPercent = seed % 7 == 3 ? 50 : 0;
     options.splitPercent = sometimes(35, 50);
     if (options.splitPercent != 0 && random.percent(50)) {
@@ -355,6 +356,7 @@ Case threadCase(uint64_t seed) {
   options.constantPercent = seed % 5 == 0 ? 100 : 40;
   options.ifPercent = seed % 5 == 0 ? 0 : 20;
   options.formulaPercent = seed % 7 == 2 ? 40 : 0;
+  options.conditionPercent = seed % 6 == 2 ? 60 : 0;
   options.boundsPercent = seed % 7 == 3 ? 50 : 0;
   options.regionPercent = seed % 6 == 1 ? 40 : 0;
   options.unrollPercent = options.regionPercent;

@@ -155,15 +155,42 @@ private:
     return builder.value("n." + name, min, max);
   }
 
-  /// Of two values, so that loops have one in common, and the loops around.
-  Trip drawFormula() {
-    std::string value = random.percent(70) ? "$t" : "$s";
+  std::vector<std::string> loopsAround() const {
     std::vector<std::string> around;
     for (LoopId l = current.back(); l != rootLoop; l = builder.peek().loops[l].parent) {
       if (!builder.peek().loops[l].isBranch()) {
         around.emplace_back(builder.peek().nameOf(l));
       }
     }
+    return around;
+  }
+
+  /// Of one iteration, of two, or of a value; first and last ones, every other one, one of two.
+  std::string drawCondition() {
+    const std::vector<std::string> around = loopsAround();
+    auto draw = [&] {
+      constexpr std::string_view ofLoop[] = {
+          "{0} == 0",       "{0} > 0",    "{0} != 1",   "{0} < 2",   "{0} >= 2",
+          "{0} mod 2 == 0", "{0} == {1}", "{0} <= {1}", "{1} < {0}", "{0} + {1} != 2",
+          "{0} < $t - 1",   "{0} == $s",  "{0} > $s"};
+      constexpr std::string_view ofValue[] = {"$t > 1", "$s == $t", "$t != 2", "$s < $t"};
+      if (around.empty()) {
+        return std::string(ofValue[random.below(std::size(ofValue))]);
+      }
+      const std::string &one = around[random.below(around.size())];
+      const std::string &other = around[random.below(around.size())];
+      return fmt::format(fmt::runtime(ofLoop[random.below(std::size(ofLoop))]), one, other);
+    };
+    std::string text = draw();
+    text += random.percent(25) ? " and " + draw() : "";
+    std::string error;
+    return conditionText(*parseCondition(text, error));
+  }
+
+  /// Of two values, so that loops have one in common, and the loops around.
+  Trip drawFormula() {
+    std::string value = random.percent(70) ? "$t" : "$s";
+    const std::vector<std::string> around = loopsAround();
     if (around.empty() || random.percent(35)) {
       bool isAlone = random.percent(70);
       uint64_t min = isAlone ? random.in({0, 1}) : 0;
@@ -214,7 +241,14 @@ private:
 
   void addIf(uint32_t depth) {
     std::string name = fmt::format("c{}", numIfs++);
-    drawRegion(builder.beginIf(name, !random.percent(options.divergentPercent)));
+    const bool diverges = random.percent(options.divergentPercent);
+    const bool isDecided =
+        options.conditionPercent != 0 && random.percent(options.conditionPercent);
+    const LoopId then = builder.beginIf(name, !diverges || isDecided);
+    drawRegion(then);
+    if (isDecided) {
+      builder.setCondition(then, drawCondition());
+    }
     addBody(depth + 1);
     if (random.percent(70)) {
       builder.beginElse();

@@ -59,6 +59,7 @@ struct RandomKernelOptions {
   uint32_t boundsPercent = 0;    ///< ... of these, as a value whose bounds agree ...
   uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
   uint32_t formulaPercent = 0;   ///< loops whose trips follow from values and from loops around
+  uint32_t conditionPercent = 0; ///< `if`s that iterations around and values decide
   uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
   bool islands = false;          ///< engines depend on one other at most, in pairs; loops on which
                                  ///< they may disagree are short

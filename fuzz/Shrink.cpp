@@ -217,6 +217,7 @@ private:
   void addIf(const Node &node) {
     loopOf[node.loop] = builder.beginIf(old.nameOf(node.loop), node.uniform);
     builder.setSync(loopOf[node.loop], node.sync);
+    builder.setCondition(loopOf[node.loop], textOf(node.trip.condition));
     addBody(node.body);
     if (!node.elseBody.empty()) {
       loopOf[old.loops[node.loop].otherBranch] = builder.beginElse();
@@ -413,7 +414,7 @@ private:
   void simplifyTrip(Node &node) {
     Trip &trip = node.trip;
     if (kernel.loops[node.loop].kind != LoopKind::Loop) {
-      return;
+      return set(trip.condition, trip.condition.valid(), NameId());
     }
     if (trip.kind == Trip::Kind::Constant) {
       for (uint64_t smaller : {uint64_t(1), trip.constant / 2, trip.constant - 1}) {

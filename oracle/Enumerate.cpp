@@ -27,7 +27,9 @@ void Enumeration::walk(LoopId body) {
     } else if (stmt.kind == Stmt::Kind::Loop) {
       repeat(stmt.loop);
     } else {
-      bool then = tripsOf(stmt.loop, reached[stmt.loop.value]++) != 0;
+      bool then = kernel.loops[stmt.loop].trip.condition.valid()
+                      ? byCondition(stmt.loop)
+                      : tripsOf(stmt.loop, reached[stmt.loop.value]++) != 0;
       LoopId other = kernel.loops[stmt.loop].otherBranch;
       skipped.insert(then ? other : stmt.loop);
       walk(then ? stmt.loop : other);
@@ -54,6 +56,16 @@ uint64_t Enumeration::byFormula(LoopId loop) const {
   ParsedAccess formula = *parseFormula(kernel.text(kernel.loops[loop].trip.symbol), error);
   int64_t count = *valueIn(kernel.loops[loop].parent, formula, formula.dims[0].first);
   return static_cast<uint64_t>(std::max<int64_t>(count, 0));
+}
+
+bool Enumeration::byCondition(LoopId branch) const {
+  const LoopId around = kernel.loops[branch].parent;
+  std::string error;
+  ParsedAccess condition = *parseCondition(kernel.text(kernel.loops[branch].trip.condition), error);
+  return std::ranges::all_of(condition.guards, [&](const TileGuard &guard) {
+    return guard.holds(*valueIn(around, condition, guard.left),
+                       *valueIn(around, condition, guard.right));
+  });
 }
 
 void Enumeration::record(InstrId instr) {

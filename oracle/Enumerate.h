@@ -98,6 +98,7 @@ private:
   void repeat(LoopId loop);
   void record(InstrId instr);
   uint64_t byFormula(LoopId loop) const;
+  bool byCondition(LoopId branch) const;
   LoopId loopOf(LoopId home, std::string_view name) const;
   /// None if it depends on a run-time value; a guard with one may hold.
   std::optional<int64_t> valueOf(InstrId instr, const ParsedAccess &tile, TileExprId id) const;

@@ -89,13 +89,20 @@ namespace {
 
 using Numbers = llvm::SmallVector<llvm::APInt, 4>;
 
-/// What formulas come to at each entry, on the kernel's own way: code names no iterations.
+/// What formulas and conditions come to at each entry, on the kernel's own way: code names no
+/// iterations.
 struct FormulaTrips {
   FormulaTrips(const Kernel &kernel, const Bindings &bindings, EngineId engine)
       : trips(kernel.loops.size()), kernel(kernel) {
     if (std::ranges::any_of(kernel.loops, isFormula)) {
       KernelWalk(kernel, bindings, engine, *this).run(UINT64_MAX);
     }
+  }
+
+  /// Whether what stands in the kernel decides.
+  static bool isFormula(const Loop &loop) {
+    return loop.trip.kind == Trip::Kind::Formula ||
+           (loop.trip.condition.valid() && loop.kind == LoopKind::Then);
   }
 
   void reach(const Stmt &stmt) { trips[stmt.loop].push_back(0); }
@@ -113,8 +120,6 @@ struct FormulaTrips {
   IdVector<LoopId, std::vector<uint64_t>> trips;
 
 private:
-  static bool isFormula(const Loop &loop) { return loop.trip.kind == Trip::Kind::Formula; }
-
   const Kernel &kernel;
 };
 
@@ -137,9 +142,8 @@ public:
 
   uint64_t trips(LoopId loop) {
     uint64_t entry = asked[loop]++;
-    return kernel.loops[loop].trip.kind == Trip::Kind::Formula
-               ? formulas.trips[loop].at(entry)
-               : bindings.trips(engine, loop, entry + 1);
+    return FormulaTrips::isFormula(kernel.loops[loop]) ? formulas.trips[loop].at(entry)
+                                                       : bindings.trips(engine, loop, entry + 1);
   }
 
   bool holds(LoopId loop) {

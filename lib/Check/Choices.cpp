@@ -292,7 +292,7 @@ private:
   bool isDecided(const RunChoice &choice) const {
     bool all = true;
     for (LoopId id : kernel.loops.ids()) {
-      all &= kernel.loops[id].trip.kind != Trip::Kind::Guard || choice.bindings.isSet(id);
+      all &= !kernel.loops[id].trip.isOpaque() || choice.bindings.isSet(id);
     }
     return all;
   }
@@ -558,7 +558,7 @@ void raceRuns(const Kernel &kernel, const Code &code, const Machine &machine,
 std::vector<Decision> decisionsOf(const Kernel &kernel, const Bindings &given) {
   std::vector<Decision> decisions;
   for (LoopId id : kernel.loops.ids()) {
-    if (kernel.loops[id].kind != LoopKind::Then) {
+    if (kernel.loops[id].kind != LoopKind::Then || !kernel.loops[id].trip.isOpaque()) {
       continue;
     }
     if (kernel.loops[id].uniform) {
@@ -575,8 +575,7 @@ std::vector<Decision> decisionsOf(const Kernel &kernel, const Bindings &given) {
 }
 
 bool hasGuards(const Kernel &kernel) {
-  return std::ranges::any_of(kernel.loops,
-                             [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Guard; });
+  return std::ranges::any_of(kernel.loops, [](const Loop &loop) { return loop.trip.isOpaque(); });
 }
 
 /// Calls visit(loop) for what is around an instruction, inner ones first.
@@ -605,6 +604,7 @@ std::string whenRuns(const Kernel &kernel, InstrId instr) {
 
 TouchText touchText(const Kernel &kernel, AccessId access) {
   ParsedAccess tile = (*kernel.tiles)[access].access;
+  tile.guards.resize((*kernel.tiles)[access].ownGuards().size());
   std::string whole = toString(tile);
   tile.guards.clear();
   std::string text = toString(tile);

@@ -139,14 +139,14 @@ void Instances::offerCarried() {
 
 std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
   const Loop &loop = kernel.loops[id];
+  if (loop.trip.kind == Trip::Kind::Formula || loop.trip.condition.valid()) {
+    return {}; // what it does follows
+  }
   if (loop.isBranch()) {
     return {0, 1};
   }
   if (loop.trip.kind == Trip::Kind::Constant) {
     return {loop.trip.constant};
-  }
-  if (loop.trip.kind == Trip::Kind::Formula) {
-    return {}; // what it does follows
   }
   return offered(loop.trip.kind == Trip::Kind::Value ? loop.trip.min : 0, loop.trip.max, id);
 }
@@ -227,7 +227,8 @@ private:
 
   /// Engines that agree decide once.
   uint64_t decide(LoopId loop) {
-    if (kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
+    const Trip &trip = kernel.loops[loop].trip;
+    if (trip.kind == Trip::Kind::Formula || trip.condition.valid()) {
       return bindings.trips(engine, loop, 1, [&](LoopId around) { return iteration[around]; });
     }
     uint64_t entry = reached[loop]++;

@@ -22,6 +22,9 @@ public:
       if (loop == rootLoop || !isAround(loop)) {
         continue;
       }
+      if (around.trip.condition.valid()) {
+        continue; // it follows
+      }
       if (around.isBranch()) {
         bool isElse = around.kind == LoopKind::Else;
         if (isAround(around.otherBranch)) {
@@ -78,9 +81,8 @@ private:
   }
 
   void note(LoopId loop, uint64_t count) {
-    Trip::Kind kind = kernel.loops[loop].trip.kind;
-    bool isFree = kind != Trip::Kind::Constant && kind != Trip::Kind::Formula;
-    if (kernel.loops[loop].isBranch() || isFree) {
+    const Trip &trip = kernel.loops[loop].trip;
+    if (trip.kind == Trip::Kind::Value || trip.isOpaque()) {
       trips[loop].push_back(count);
     }
   }

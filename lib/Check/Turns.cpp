@@ -629,7 +629,7 @@ RunChoice Turns::choiceWith(LoopId one, bool taken, uint64_t count) const {
   for (LoopId id : kernel.loops.ids()) {
     if (isLeftOpen(id)) {
       choice.bind(kernel, id, {}, {!one.valid() || one == id ? count : 1});
-    } else if (kernel.loops[id].kind == LoopKind::Then) {
+    } else if (kernel.loops[id].kind == LoopKind::Then && kernel.loops[id].trip.isOpaque()) {
       choice.bind(kernel, id, {}, {taken ? 1u : 0u});
     }
   }

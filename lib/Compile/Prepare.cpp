@@ -58,11 +58,12 @@ static void warn(Location where, std::string text, Diagnostics &diagnostics) {
 static void warnOfExpressions(const Kernel &kernel, Diagnostics &diagnostics) {
   for (const Loop &loop : kernel.loops) {
     std::string_view name = kernel.text(loop.name);
-    if (loop.kind == LoopKind::Then && looksLikeExpression(name)) {
+    if (loop.kind == LoopKind::Then && loop.trip.isOpaque() && looksLikeExpression(name)) {
       warn(loop.where,
-           fmt::format("'{}' is only the name of this 'if': no condition is evaluated, so code is "
-                       "made for both outcomes; give it a plain name, as \"late\", and tell a run "
-                       "which times it is taken, as '--trips=late=0,0,1'",
+           fmt::format("'{0}' is only the name of this 'if': no condition is evaluated, so code is "
+                       "made for both outcomes; for the condition, write 'tally.if \"late\" when "
+                       "\"{0}\"', or else tell a run which times it is taken, as "
+                       "'--trips={0}=0,0,1'",
                        name),
            diagnostics);
     }

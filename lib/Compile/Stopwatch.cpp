@@ -25,8 +25,9 @@ Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trip
     costs = known ? std::move(*known) : InstrCosts();
     timing = known ? timing : std::nullopt;
     chosen = bindings.bindOpen(trips);
-    assumes = std::ranges::any_of(
-        kernel.loops, [](const Loop &loop) { return loop.trip.kind != Trip::Kind::Constant; });
+    assumes = std::ranges::any_of(kernel.loops, [](const Loop &loop) {
+      return loop.trip.kind != Trip::Kind::Constant && !loop.trip.condition.valid();
+    });
   }
 }
 

@@ -488,6 +488,11 @@ private:
                      (trip.max || aloneIn(kernel.tiles->formulaOf(loop).access).empty());
       return trip.kind == Trip::Kind::Guard || isOther;
     };
+    if (std::any_of(loops.begin(), loops.end(),
+                    [&](LoopId loop) { return kernel.loops[loop].isBranch(); })) {
+      return "a guard or a 'mod' shows it, or 'max' where a loop runs as often as the value says; "
+             "until then each run is checked";
+    }
     if (std::any_of(loops.begin(), loops.end(), hasNoMax)) {
       return "a guard or a 'mod' shows it, or a loop with 'max' instead of 'while'; until then "
              "each run is checked";

@@ -69,8 +69,10 @@ public:
     }
     std::ranges::for_each(this->counted, [&](LoopId body) { addAround(body); });
     for (LoopId id : kernel.loops.ids()) {
-      if (matters[id] && isFormula(id)) {
-        for (RunValueId value : kernel.tiles->formulaOf(id).values) {
+      if (matters[id] && (isFormula(id) || kernel.loops[id].trip.condition.valid())) {
+        const BodyTile &decides =
+            isFormula(id) ? kernel.tiles->formulaOf(id) : kernel.tiles->conditionOf(id);
+        for (RunValueId value : decides.values) {
           if (value.valid()) {
             named.insert(value);
           }
@@ -142,6 +144,12 @@ private:
   CountSet branches(LoopId then, LoopId otherwise, CountSet counts) {
     if (!matters[then] && !matters[otherwise]) {
       return counts;
+    }
+    if (kernel.loops[then].trip.condition.valid()) {
+      const bool isTaken =
+          kernel.tiles->conditionOf(then).mayHold([&](LoopId around) { return at[around]; }, known);
+      const LoopId body = isTaken ? then : otherwise;
+      return matters[body] ? visit(body, std::move(counts)) : counts;
     }
     CountSet taken = matters[then] ? visit(then, counts) : counts;
     CountSet other = matters[otherwise] ? visit(otherwise, counts) : counts;
@@ -281,7 +289,8 @@ bool isCounted(const Kernel &kernel, const BodyTile &tile) {
   auto isTied = [&](LoopId body) {
     for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
       bool isOutermost = kernel.realLoop(kernel.loops[l].parent) == rootLoop;
-      if (kernel.loops[l].trip.kind == Trip::Kind::Formula && !isOutermost) {
+      if ((kernel.loops[l].trip.kind == Trip::Kind::Formula && !isOutermost) ||
+          kernel.loops[l].trip.condition.valid()) {
         return true;
       }
     }

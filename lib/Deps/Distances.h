@@ -113,8 +113,9 @@ struct PairNest {
   uint64_t repeats = 0;
   std::vector<EntryCounter> counters;
   std::vector<Length> lengths;
-  std::vector<Extent> values;  ///< between which bounds each is
-  std::string overlap;         ///< when the accesses meet; empty: always
+  std::vector<Extent> values; ///< between which bounds each is
+  std::string overlap;        ///< when the accesses meet; empty: always
+  std::string consumerRuns; ///< when there is a run of the consumer; empty: not known more closely
   Excess vague = Excess::None; ///< they may meet only then, and need not
 
   /// Whether levels alone tell one run from another.

@@ -155,12 +155,13 @@ private:
     return name;
   }
 
-  /// Whether a loop without `max` has run before, as often as it may be; or one whose formula says
-  /// more of all its entries together than of each.
+  /// Whether a loop without `max` has run before, as often as it may be; or a formula or condition
+  /// says more of all entries together than of each.
   bool isTotalOpen(LoopId body) const {
     for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
       bool isVague = isUnbounded(l) || isFormula(l);
-      if (!kernel.loops[l].isBranch() && !isOutermost(l) && isVague) {
+      bool isDecided = kernel.loops[l].trip.condition.valid();
+      if (isDecided || (!kernel.loops[l].isBranch() && !isOutermost(l) && isVague)) {
         return true;
       }
     }
@@ -182,6 +183,9 @@ public:
     TileText text(read, names);
     for (const TileGuard &guard : access.guards) {
       touching += " and " + text.guard(guard);
+    }
+    if (std::string taken = otherwiseText(kernel, tile.home, names); !taken.empty()) {
+      touching += " and " + taken;
     }
     for (const TileDim &each : access.dims) {
       if (!access.isConstant(each.size)) {
@@ -274,18 +278,19 @@ public:
       bool isTied = false;
       for (LoopId l = v.what == What::Total ? v.loop : rootLoop; l != rootLoop;
            l = kernel.loops[l].parent) {
-        isTied |= variables.isFormula(l) && !variables.isOutermost(l);
+        isTied |= (variables.isFormula(l) && !variables.isOutermost(l)) ||
+                  kernel.loops[l].trip.condition.valid();
       }
       return isTied;
     });
   }
 
   /// Whether a variable says how often the loop runs.
-  bool canCount(LoopId loop) const { return !variables.isFormula(loop) || variables.openValue(); }
+  bool canCount(LoopId loop) const { return !isByValue(loop) || variables.openValue(); }
 
   /// Where to find by how often the loop runs: its trips this time, or else its iteration.
   size_t countOf(LoopId loop, bool &isTrips) const {
-    What counts = variables.isFormula(loop)            ? What::Value
+    What counts = isByValue(loop)                      ? What::Value
                   : variables.find(What::Length, loop) ? What::Length
                                                        : What::Iteration;
     isTrips = counts != What::Iteration;
@@ -332,6 +337,11 @@ public:
 private:
   using What = LeavingVariables::What;
   using Variable = LeavingVariables::Variable;
+
+  /// Whether it stands for a value that it names: by its formula, or by its condition.
+  bool isByValue(LoopId loop) const {
+    return variables.isFormula(loop) || kernel.loops[loop].isBranch();
+  }
 
   std::string leavingText(const TileText &text) const {
     const TileDim &own = access.dims[*dim];

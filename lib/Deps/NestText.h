@@ -104,6 +104,9 @@ public:
     for (uint32_t i = 0; i < nest.producerOwn.size(); ++i) {
       all.add("{}", mayBeLast({i, true, true}));
     }
+    if (!nest.consumerRuns.empty()) {
+      all.add("({})", nest.consumerRuns);
+    }
     Conditions stops;
     for (size_t level = firstThatMayEnd(distance); level <= numLevels(); ++level) {
       stops.add("({})", stopsAt(waited, level));

@@ -265,6 +265,19 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
   nest.overlap = always ? "" : nest.overlap;
 }
 
+/// What the branches around the two say of the iterations in which they are taken. Guards of tiles
+/// say most of it.
+void addTaken(PairNest &nest, const TilePair &pair, LoopNames &names) {
+  const LoopId producer = pair.place.producerHome, consumer = pair.place.consumerHome;
+  nest.consumerRuns = takenText(pair.kernel, consumer, names.side(false));
+  for (const std::string &more : {otherwiseText(pair.kernel, producer, names.side(true)),
+                                  otherwiseText(pair.kernel, consumer, names.side(false))}) {
+    if (!more.empty()) {
+      nest.overlap = nest.overlap.empty() ? more : fmt::format("({}) and {}", nest.overlap, more);
+    }
+  }
+}
+
 void addRepeats(PairNest &nest, std::span<const TilePair> pairs, LoopId counted) {
   nest.repeats = nest.isToldByLevels() ? repeatsOf(pairs, counted) : 0;
 }
@@ -278,6 +291,7 @@ PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
   addExtents(names, true, nest.producerOwn, names.producerOwn);
   addExtents(names, false, nest.consumerOwn, names.consumerOwn);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  addTaken(nest, pair, names);
   addLevels(pair.place, names, nest, meaning == nullptr);
   if (!pair.place.levels.empty()) {
     addRepeats(nest, pairs, pair.place.levels.front());
@@ -400,6 +414,8 @@ static Extent entriesOf(const Kernel &kernel, LoopId body) {
 
 std::optional<PairNest> flatView(const TilePair &pair) {
   const PairPlace &place = pair.place;
+  TilePair counted = pair;
+  counted.countsRuns = true;
   LoopId body = place.consumerHome;
   if (place.producerHome != body || place.levels.empty()) {
     return std::nullopt;
@@ -418,7 +434,7 @@ std::optional<PairNest> flatView(const TilePair &pair) {
              node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
     });
   };
-  forDecidingExprs(pair, look, [&](const TileBox &tile, const TileGuard &guard) {
+  forDecidingExprs(counted, look, [&](const TileBox &tile, const TileGuard &guard) {
     look(tile, guard.left);
     look(tile, guard.right);
   });
@@ -433,9 +449,9 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   auto none = [](LoopId) { return std::string(); };
   std::vector<RunValueId> values;
   auto value = [&](RunValueId id) { return valueName(pair.kernel, id, values, nest); };
-  addMeeting(nest, {&pair, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none, value},
+  addMeeting(nest, {&counted, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none, value},
              {none, [](LoopId) { return "c0"; }, none, value});
-  addRepeats(nest, {&pair, 1}, body);
+  addRepeats(nest, {&counted, 1}, body);
   return nest;
 }
 

@@ -40,6 +40,8 @@ struct TilePair {
   const TileBox &consumer;
   bool producerIsBefore = false; ///< in the text
   bool isOneEngine = false;      ///< so that both run equally often, also where engines disagree
+  /// Whether only runs that there are have numbers: then what branches around say always holds.
+  bool countsRuns = false;
 };
 
 /// The body whose entries a counter of a nest counts; one that is not shared, for one side alone.

@@ -19,8 +19,8 @@ class IdleFinder {
 public:
   explicit IdleFinder(const Kernel &kernel) : kernel(kernel) {}
 
-  /// Those of a tile that some run may fail, though it meets all others of them.
-  std::vector<TileGuard> lastingOf(const TileBox &tile, const BodyTile &read) {
+  /// Of a tile's guards, those that some run may fail, though it meets all others of them.
+  void keepLasting(const TileBox &tile, BodyTile &read) {
     BodyTile failing = read; // one guard fails, and the others hold
     std::vector<TileGuard> &guards = failing.access.guards;
     for (size_t g = 0; g < guards.size();) {
@@ -29,11 +29,12 @@ public:
       guards[g] = guards[g].opposite();
       if (isIdle) {
         guards.erase(guards.begin() + static_cast<std::ptrdiff_t>(g));
+        read.numOwnGuards -= g < read.numOwnGuards ? 1 : 0;
       } else {
         ++g;
       }
     }
-    return guards;
+    read.access.guards = guards;
   }
 
 private:
@@ -130,7 +131,7 @@ std::optional<Kernel> withPlainTiles(const Kernel &kernel) {
       }
       const TileBox box{
           .id = id, .buffer = kernel.accesses[access].buffer, .home = tile.home, .hull = {}};
-      tile.access.guards = finder->lastingOf(box, tile);
+      finder->keepLasting(box, tile);
       isChanged |= tile.access.guards.size() < numGuards;
     }
     if (isChanged) {

@@ -156,13 +156,14 @@ void addDims(const TilePair &pair, Deciding &all) {
 }
 
 /// Sizes and guards of one side, but for those with run-time values.
-void addConditions(const BodyTile &tile, Deciding::Side &side, Excess &vague) {
+void addConditions(const BodyTile &tile, bool countsRuns, Deciding::Side &side, Excess &vague) {
   for (const TileDim &dim : tile.access.dims) {
     if (changes(tile, dim.size) && !isOpen(tile, dim.size)) {
       side.sizes.push_back(dim.size);
     }
   }
-  for (const TileGuard &guard : tile.access.guards) {
+  const std::span<const TileGuard> all = tile.access.guards;
+  for (const TileGuard &guard : countsRuns ? tile.ownGuards() : all) {
     if (!isOpen(tile, guard.left) && !isOpen(tile, guard.right)) {
       side.guards.push_back(guard);
     } else if (vague == Excess::None) {
@@ -185,7 +186,7 @@ Deciding decidingOf(const TilePair &pair) {
     all.areBytes = all.vague == Excess::None;
   }
   for (Deciding::Side &side : all.sides) {
-    addConditions(pair.tiles.read(side.tile), side, all.vague);
+    addConditions(pair.tiles.read(side.tile), pair.countsRuns, side, all.vague);
   }
   return all;
 }

@@ -184,4 +184,36 @@ std::string TileText::guard(const TileGuard &guard) const {
                      expr(guard.right));
 }
 
+static const std::vector<TileGuard> noGuards;
+
+/// Joins what each branch around a body says that has a condition, and is chosen.
+template <typename IsChosen>
+static std::string joined(const Kernel &kernel, LoopId home, const SideNames &names,
+                          IsChosen isChosen) {
+  std::string all;
+  for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
+    if (!kernel.loops[l].trip.condition.valid()) {
+      continue;
+    }
+    const BodyTile &condition = kernel.tiles->conditionOf(l);
+    const bool isElse = kernel.loops[l].kind == LoopKind::Else;
+    const std::vector<TileGuard> &guards = condition.access.guards;
+    std::string one;
+    for (const TileGuard &guard : isChosen(isElse && guards.size() > 1) ? guards : noGuards) {
+      one += one.empty() ? "" : isElse ? " or " : " and ";
+      one += TileText(condition, names).guard(isElse ? guard.opposite() : guard);
+    }
+    all += one.empty() ? "" : fmt::format("{}({})", all.empty() ? "" : " and ", one);
+  }
+  return all;
+}
+
+std::string takenText(const Kernel &kernel, LoopId home, const SideNames &names) {
+  return joined(kernel, home, names, [](bool) { return true; });
+}
+
+std::string otherwiseText(const Kernel &kernel, LoopId home, const SideNames &names) {
+  return joined(kernel, home, names, [](bool isOneOfSeveral) { return isOneOfSeveral; });
+}
+
 } // namespace tally::deps

@@ -76,6 +76,12 @@ private:
   const SideNames &names;
 };
 
+/// In which iterations the branches around a body are taken; empty: in all, or only the run knows.
+std::string takenText(const Kernel &kernel, LoopId home, const SideNames &names);
+
+/// The part of that which is not among the guards of its tiles: one of several comparisons fails.
+std::string otherwiseText(const Kernel &kernel, LoopId home, const SideNames &names);
+
 } // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_TILETEXT_H

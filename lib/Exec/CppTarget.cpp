@@ -668,7 +668,7 @@ void CppTarget::beginLoop(LoopId loop, Value trips) {
 }
 
 void CppTarget::beginBranch(LoopId thenBranch, Value holds) {
-  open(fmt::format("if ({} != 0)", inner(holds)));
+  open(fmt::format("if ({})", of(holds).text));
   if (isCounted[thenBranch]) {
     line(fmt::format("++total_{};", loopNames[thenBranch]));
   }
@@ -810,7 +810,7 @@ std::string CppTarget::declarations() const {
     const Loop &loop = kernel.loops[id];
     bool isOwn = loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then;
     if (isOwn && subject.isVariable(id)) {
-      bool isChoice = loop.trip.kind == Trip::Kind::Guard;
+      bool isChoice = loop.trip.isOpaque();
       put(fmt::format("tally::Trips how_often_{}{{{}, {}, {}, {}, {}, {}, {}, {{}}}}",
                       loopNames[id], quoted(kernel.nameOf(id)),
                       quoted(loop.trip.symbol.valid() && loop.kind == LoopKind::Loop

@@ -174,7 +174,7 @@ private:
 
   std::optional<Value> guardOf(const BodyTile &body, const std::string &name) {
     std::optional<Value> all;
-    for (const TileGuard &guard : body.access.guards) {
+    for (const TileGuard &guard : body.ownGuards()) { // where it runs, the others hold
       Value holds =
           target.compare(guard.relation, indexOf(body, guard.left), indexOf(body, guard.right));
       all = all ? target.both(*all, holds) : holds;

@@ -96,7 +96,7 @@ private:
       return target.endLoop();
     case OpKind::IfBegin:
       open.push_back(op.loop());
-      return target.beginBranch(op.loop(), trips(op.loop()));
+      return target.beginBranch(op.loop(), holds(op.loop()));
     case OpKind::Else:
       open.back() = kernel.loops[open.back()].otherBranch;
       return target.beginOtherBranch(open.back());
@@ -112,6 +112,20 @@ private:
     }
     const BodyTile &formula = kernel.tiles->formulaOf(loop);
     return writeIndex(formula, formula.access.dims[0].first, kernel, target);
+  }
+
+  Value holds(LoopId branch) {
+    if (!kernel.loops[branch].trip.condition.valid()) {
+      return target.compare(TileGuard::Relation::NotEqual, target.tripsOf(branch), target.index(0));
+    }
+    const BodyTile &condition = kernel.tiles->conditionOf(branch);
+    std::optional<Value> all;
+    for (const TileGuard &guard : condition.access.guards) {
+      Value one = target.compare(guard.relation, writeIndex(condition, guard.left, kernel, target),
+                                 writeIndex(condition, guard.right, kernel, target));
+      all = all ? target.both(*all, one) : one;
+    }
+    return *all;
   }
 
   Value operand(Operand operand) {

@@ -148,7 +148,7 @@ private:
   /// Chance decides them elsewhere, which is of no use to functions of the user's.
   void refuseConditions() {
     for (const Loop &loop : kernel.loops) {
-      if (loop.trip.kind == Trip::Kind::Guard && loop.kind != LoopKind::Else) {
+      if (loop.trip.isOpaque() && loop.kind != LoopKind::Else) {
         diagnostics.error(loop.where,
                           fmt::format("nothing decides the condition of '{}', as '--calls' has no "
                                       "function for it; let a function decide what it does",
@@ -325,7 +325,7 @@ IdVector<BufferId, bool> neededBuffers(const Subject &subject) {
         if (node.op == ComputeOp::Read || node.op == ComputeOp::Gather) {
           const data::Tile &tile = effect.reads[node.read];
           BufferId buffer = kernel.accesses[tile.access()].buffer;
-          bool isSure = subject.bodyOf(tile).access.guards.empty();
+          bool isSure = subject.bodyOf(tile).ownGuards().empty();
           isNeeded[buffer] = isNeeded[buffer] || (isSure && !isWritten[buffer]);
         }
       }

@@ -55,10 +55,11 @@ struct Subject {
     return options.queueThreads || kernel.engines[kernel.queues[queue].engine].queues[0] != queue;
   }
 
-  /// Whether each run says how often it is run; otherwise it is constant, or follows a formula.
+  /// Whether each run says how often it is run; otherwise it is constant, or follows a formula or
+  /// condition.
   bool isVariable(LoopId loop) const {
-    Trip::Kind kind = kernel.loops[loop].trip.kind;
-    return kind == Trip::Kind::Value || kind == Trip::Kind::Guard;
+    const Trip &trip = kernel.loops[loop].trip;
+    return trip.kind == Trip::Kind::Value || trip.isOpaque();
   }
 
   /// The most counts that an instruction of a queue asks for, at least 1.

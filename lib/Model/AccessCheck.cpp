@@ -114,23 +114,23 @@ static std::string magnitudeProblem(const Kernel &kernel, const BodyTile &tile) 
 }
 
 /// Only what the loop tree and the values say: how often something ran is known later.
-std::string formulaProblem(const Kernel &kernel, const BodyTile &formula) {
-  if (!formula.problem.empty()) {
-    return formula.problem;
+std::string controlProblem(const Kernel &kernel, const BodyTile &decides) {
+  if (!decides.problem.empty()) {
+    return decides.problem;
   }
-  for (const TileExpr &node : formula.access.exprs) {
+  for (const TileExpr &node : decides.access.exprs) {
     if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
       return fmt::format("it names '{}({})'; iterations of loops around it, run-time values and "
                          "numbers are allowed",
                          node.kind == TileExpr::Kind::Total ? "total" : "trips",
-                         formula.access.names[node.name]);
+                         decides.access.names[node.name]);
     }
-    std::string problem = nameProblem(kernel, formula, node);
+    std::string problem = nameProblem(kernel, decides, node);
     if (!problem.empty()) {
       return problem;
     }
   }
-  return magnitudeProblem(kernel, formula);
+  return magnitudeProblem(kernel, decides);
 }
 
 /// What a tile that touches all of the last dimensions lacks; beyond a few, only that there are

@@ -45,14 +45,12 @@ public:
       separator = ", ";
     }
     text += access.anywhere ? "[@]" : access.dims.empty() ? "" : "]";
-    separator = " if ";
-    for (const TileGuard &guard : access.guards) {
-      text += separator;
-      expr(guard.left);
-      text += fmt::format(" {} ", toString(guard.relation));
-      expr(guard.right);
-      separator = " and ";
-    }
+    guards(" if ");
+    return text;
+  }
+
+  std::string runCondition() {
+    guards("");
     return text;
   }
 
@@ -63,6 +61,16 @@ public:
 
 private:
   using Kind = TileExpr::Kind;
+
+  void guards(const char *separator) {
+    for (const TileGuard &guard : access.guards) {
+      text += separator;
+      expr(guard.left);
+      text += fmt::format(" {} ", toString(guard.relation));
+      expr(guard.right);
+      separator = " and ";
+    }
+  }
 
   void dimension(const TileDim &dim) {
     expr(dim.first);
@@ -132,6 +140,10 @@ private:
 
 std::string toString(const ParsedAccess &access) {
   return TilePrinter(access).run();
+}
+
+std::string conditionText(const ParsedAccess &condition) {
+  return TilePrinter(condition).runCondition();
 }
 
 std::string formulaText(const ParsedAccess &formula) {

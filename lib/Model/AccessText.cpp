@@ -65,11 +65,17 @@ public:
       indices();
     }
     if (acceptWord("if")) {
-      do {
-        guard();
-      } while (acceptWord("and"));
+      guards();
     }
     expectEnd("expected the end of the tile");
+    return failed() ? std::nullopt : std::optional(std::move(result));
+  }
+
+  std::optional<ParsedAccess> runCondition() {
+    guards();
+    if (peek(); !failed() && at < text.size()) {
+      failAtEnd("expected an operator, 'and' or the end of the condition");
+    }
     return failed() ? std::nullopt : std::optional(std::move(result));
   }
 
@@ -175,6 +181,12 @@ private:
       }
     }
     result.dims.push_back(dim);
+  }
+
+  void guards() {
+    do {
+      guard();
+    } while (!failed() && acceptWord("and"));
   }
 
   void guard() {
@@ -315,6 +327,10 @@ std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &erro
 
 std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &error) {
   return TileParser(text, error).runFormula();
+}
+
+std::optional<ParsedAccess> parseCondition(std::string_view text, std::string &error) {
+  return TileParser(text, error).runCondition();
 }
 
 std::string_view aloneIn(const ParsedAccess &formula) {

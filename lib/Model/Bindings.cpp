@@ -86,7 +86,7 @@ bool Bindings::isSet(LoopId loop) const {
       lists.size() == kernel->engines.size() + 1 &&
       std::ranges::none_of(lists.begin() + 1, lists.end(),
                            [](const std::vector<uint64_t> &list) { return list.empty(); });
-  return onAll || onEach || (guardSeed && kernel->loops[loop].trip.kind == Trip::Kind::Guard);
+  return onAll || onEach || (guardSeed && kernel->loops[loop].trip.isOpaque());
 }
 
 bool Bindings::isSet(LoopId loop, EngineId engine) const {
@@ -96,7 +96,7 @@ bool Bindings::isSet(LoopId loop, EngineId engine) const {
 
 bool Bindings::leavesOpen(LoopId id) const {
   const Loop &loop = kernel->loops[id];
-  bool isChosen = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
+  bool isChosen = loop.trip.kind == Trip::Kind::Value || loop.trip.isOpaque();
   bool isOwn = loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then;
   return isChosen && isOwn && !isSet(id);
 }
@@ -104,7 +104,7 @@ bool Bindings::leavesOpen(LoopId id) const {
 bool Bindings::leavesGuardsOpen() const {
   bool isOpen = false;
   for (LoopId id : kernel->loops.ids()) {
-    isOpen |= kernel->loops[id].trip.kind == Trip::Kind::Guard && leavesOpen(id);
+    isOpen |= kernel->loops[id].trip.isOpaque() && leavesOpen(id);
   }
   return isOpen;
 }
@@ -166,7 +166,7 @@ uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
   if (loop.kind == LoopKind::Root) {
     return 1;
   }
-  if (loop.kind == LoopKind::Else) {
+  if (loop.kind == LoopKind::Else && loop.trip.isOpaque()) {
     return 1 - std::min<uint64_t>(trips(engine, loop.otherBranch, entry), 1);
   }
   const std::vector<std::vector<uint64_t>> &lists = byLoop[id];
@@ -181,6 +181,7 @@ uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
   case Trip::Kind::Value:
     return usualCount(loop.trip.min, loop.trip.max);
   case Trip::Kind::Guard:
+    assert(!loop.trip.condition.valid() && "the iterations around decide about a condition");
     return decide(guardSeed.value_or(0), id, entry, loop.uniform ? 0 : engine.value + 1u,
                   loop.isBranch() ? 2 : numGuardTrips);
   case Trip::Kind::Formula:
@@ -197,7 +198,7 @@ std::pair<uint64_t, uint64_t> Bindings::tripRange(LoopId id) const {
     counts.insert(counts.end(), list.begin(), list.end());
   }
   if (lists.empty() || lists[0].empty()) {
-    bool isOpen = kernel->loops[id].trip.kind == Trip::Kind::Guard;
+    bool isOpen = kernel->loops[id].trip.kind == Trip::Kind::Guard; // a condition may be either
     uint64_t last = kernel->loops[id].isBranch() ? 1 : numGuardTrips - 1;
     counts.push_back(isOpen ? 0 : trips(EngineId(0), id, 1));
     counts.push_back(isOpen ? last : counts.back());
@@ -248,6 +249,7 @@ private:
   void bindValue(Bindings &bindings);
   void checkLoop(LoopId id);
   void checkFormula(LoopId id);
+  std::string wayToBind(const BodyTile &decides) const;
   void checkCount(const Loop &loop, uint64_t count);
 
   const Kernel &kernel;
@@ -381,6 +383,10 @@ void TripsReader::checkLoop(LoopId id) {
   if (loop.trip.kind == Trip::Kind::Formula) {
     return checkFormula(id);
   }
+  if (loop.trip.condition.valid()) {
+    return error("whether branch '{}' is taken follows from 'when \"{}\"'; {}", kernel.nameOf(id),
+                 kernel.text(loop.trip.condition), wayToBind(kernel.tiles->conditionOf(id)));
+  }
   if (hasEngine && loop.uniform) {
     error("'{}' is uniform, so it runs equally often on all engines; drop '@{}', or make it "
           "divergent in the kernel",
@@ -394,14 +400,19 @@ void TripsReader::checkLoop(LoopId id) {
 /// Whatever is given, it runs as often as its formula says.
 void TripsReader::checkFormula(LoopId id) {
   const BodyTile &formula = kernel.tiles->formulaOf(id);
+  error("how often loop '{}' runs follows from 'trips = \"{}\"'; {}", kernel.nameOf(id),
+        kernel.text(formula.text), wayToBind(formula));
+}
+
+/// Which values what decides about a loop or branch names.
+std::string TripsReader::wayToBind(const BodyTile &decides) const {
   std::string names;
-  for (RunValueId each : formula.values) {
+  for (RunValueId each : decides.values) {
     if (each.valid()) {
       names += fmt::format("{}'{}'", names.empty() ? "" : ", ", kernel.nameOf(each));
     }
   }
-  error("how often loop '{}' runs follows from 'trips = \"{}\"'; {}", kernel.nameOf(id),
-        kernel.text(formula.text), names.empty() ? "it needs no number" : "bind " + names);
+  return names.empty() ? "it needs no number" : "bind " + names;
 }
 
 /// One number for the whole run.

@@ -70,6 +70,7 @@ private:
   void loop(LoopId id);
   void trip(const Loop &loop);
   bool isBounded(const BodyTile &formula) const;
+  void condition(const Loop &loop);
   void formula(const Loop &loop);
   void value(const RunValue &value);
   void accesses(InstrId id);
@@ -270,6 +271,8 @@ void Checker::trip(const Loop &loop) {
       report(diagnostics, loop.where,
              "branch '{}' has a trip count; a branch runs if its condition holds, and never twice",
              name);
+    } else if (trip.condition.valid() && loop.kind == LoopKind::Then) {
+      condition(loop);
     }
     return;
   }
@@ -299,9 +302,22 @@ bool Checker::isBounded(const BodyTile &formula) const {
   });
 }
 
+void Checker::condition(const Loop &loop) {
+  const BodyTile &condition = kernel.tiles->conditionOf(kernel.stmts[loop.stmt].loop);
+  if (std::string problem = controlProblem(kernel, condition); !problem.empty()) {
+    report(diagnostics, loop.where, "'{}' cannot decide about '{}': {}",
+           kernel.text(condition.text), kernel.text(loop.name), problem);
+  }
+  if (!loop.uniform) {
+    report(diagnostics, loop.where,
+           "branch '{}' is divergent, but '{}' is the same on all engines; drop 'divergent'",
+           kernel.text(loop.name), kernel.text(condition.text));
+  }
+}
+
 void Checker::formula(const Loop &loop) {
   const BodyTile &formula = kernel.tiles->formulaOf(kernel.stmts[loop.stmt].loop);
-  if (std::string problem = formulaProblem(kernel, formula); !problem.empty()) {
+  if (std::string problem = controlProblem(kernel, formula); !problem.empty()) {
     report(diagnostics, loop.where, "'{}' cannot say how often loop '{}' runs: {}",
            kernel.text(formula.text), kernel.text(loop.name), problem);
   } else if (isBounded(formula) && boundsOf(kernel, formula, formula.access.dims[0].first).last >
@@ -400,6 +416,10 @@ void Checker::control() {
     const Loop &loop = kernel.loops[id];
     if (loop.trip.kind == Trip::Kind::Formula) {
       for (RunValueId value : kernel.tiles->formulaOf(id).values) {
+        givenBy(id, value.valid() ? kernel.values[value].name : NameId(), writerOf);
+      }
+    } else if (loop.trip.condition.valid() && loop.kind == LoopKind::Then) {
+      for (RunValueId value : kernel.tiles->conditionOf(id).values) {
         givenBy(id, value.valid() ? kernel.values[value].name : NameId(), writerOf);
       }
     } else if (loop.kind != LoopKind::Else) {

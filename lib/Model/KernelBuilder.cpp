@@ -134,6 +134,11 @@ LoopId KernelBuilder::beginIf(std::string_view name, bool uniform, Location wher
   return thenId;
 }
 
+void KernelBuilder::setCondition(LoopId then, std::string_view text) {
+  Loop &loop = kernel.loops[then];
+  loop.trip.condition = kernel.loops[loop.otherBranch].trip.condition = said(text);
+}
+
 LoopId KernelBuilder::beginElse() {
   LoopId thenId = open.back().loop;
   assert(kernel.loops[thenId].kind == LoopKind::Then && "else follows a then-branch");

@@ -116,15 +116,18 @@ NestChoice Nest::mostTrips() const {
   return choice;
 }
 
-/// What a value without `max` is tried with besides the least, if there are others.
+/// What a value without `max` is tried with besides the least, if there are others or it gives no
+/// trips.
 static constexpr uint64_t fewMore = 16;
 
 bool forValues(const Kernel &kernel, std::span<const RunValueId> values, NestChoice choice,
                Fuel &fuel, const std::function<bool(const NestChoice &)> &visit) {
   bool isAll = true;
+  // A larger one lets loops run longer, which ends; to a condition that names it, it may be all
+  // one.
   auto last = [&](const RunValue &value) {
-    return static_cast<int64_t>(
-        value.max.value_or(values.size() > 1 ? value.min + fewMore : maxCount));
+    const bool isFew = values.size() > 1 || kernel.loops[value.loop].isBranch();
+    return static_cast<int64_t>(value.max.value_or(isFew ? value.min + fewMore : maxCount));
   };
   for (RunValueId id : values) {
     choice.values[id.value] = static_cast<int64_t>(kernel.values[id].min);

@@ -40,7 +40,9 @@ public:
   WayOut(const Kernel &kernel, const OutsideRun &run)
       : run(run), extent(static_cast<int64_t>(
                       std::min<uint64_t>(bufferOf(kernel, run).shape[run.dim], INT64_MAX))),
-        access((*kernel.tiles)[run.access].access) {}
+        access((*kernel.tiles)[run.access].access) {
+    access.guards.resize((*kernel.tiles)[run.access].ownGuards().size());
+  }
 
   std::string text() {
     TileDim &dim = access.dims[run.dim];

@@ -20,17 +20,28 @@ public:
     if (!formula) {
       return; // check() says so
     }
-    for (const TileExpr &node : formula->exprs) {
-      if (node.kind == TileExpr::Kind::Symbol) {
-        valueOf(formula->names[node.name], id);
-      }
-    }
+    addNamed(*formula, id);
     if (std::string_view alone = aloneIn(*formula); !alone.empty()) {
       bound(kernel.values[valueOf(alone, id)], id);
     }
   }
 
+  void addCondition(LoopId id) {
+    std::string ignored;
+    if (auto condition = parseCondition(kernel.text(kernel.loops[id].trip.condition), ignored)) {
+      addNamed(*condition, id);
+    }
+  }
+
 private:
+  void addNamed(const ParsedAccess &text, LoopId id) {
+    for (const TileExpr &node : text.exprs) {
+      if (node.kind == TileExpr::Kind::Symbol) {
+        valueOf(text.names[node.name], id);
+      }
+    }
+  }
+
   RunValueId valueOf(std::string_view name, LoopId loop) {
     RunValueId known = kernel.valueNamed(name);
     return known.valid() ? known
@@ -52,11 +63,18 @@ private:
 
 } // namespace
 
+/// A value that gives trips is told by the first loop that it gives them, even if an `if` before
+/// names it.
 void findValues(Kernel &kernel) {
   kernel.values = {};
   for (LoopId id : kernel.loops.ids()) {
     if (kernel.loops[id].trip.kind == Trip::Kind::Formula) {
       ValueFinder(kernel).add(id);
+    }
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    if (kernel.loops[id].trip.condition.valid()) {
+      ValueFinder(kernel).addCondition(id);
     }
   }
 }
@@ -69,7 +87,7 @@ void boundFormulas(Kernel &kernel) {
       continue;
     }
     const BodyTile &formula = kernel.tiles->formulaOf(id);
-    bool isSound = formulaProblem(kernel, formula).empty();
+    bool isSound = controlProblem(kernel, formula).empty();
     Bounds bounds =
         isSound ? boundsOf(kernel, formula, formula.access.dims[0].first) : Bounds{0, 0};
     trip.min = static_cast<uint64_t>(std::clamp<int64_t>(bounds.first, 0, maxCount));

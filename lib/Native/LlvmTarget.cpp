@@ -708,7 +708,7 @@ void LlvmTarget::endLoop() {
 }
 
 void LlvmTarget::beginBranch(LoopId thenBranch, Value holds) {
-  beginWhen(add(builder.CreateICmpNE(of(holds), builder.getInt64(0))));
+  beginWhen(holds);
   countEntry(thenBranch);
 }
 

@@ -206,6 +206,20 @@ void KernelResolver::open(const IfData &data, Location place) {
   loops.add(builder.peek().loops[then].name, then);
   loops.add(builder.peek().loops[otherwise].name, otherwise);
   setSync(then, data.sync);
+  setCondition(then, data);
+}
+
+void KernelResolver::setCondition(LoopId then, const IfData &data) {
+  if (data.when.empty()) {
+    return;
+  }
+  std::string problem;
+  if (std::optional<ParsedAccess> condition = parseCondition(data.when, problem)) {
+    builder.setCondition(then, conditionText(*condition));
+  } else {
+    errors.error(at("when"),
+                 fmt::format("'{}' does not decide about '{}': {}", data.when, data.name, problem));
+  }
 }
 
 void KernelResolver::close() {

@@ -52,6 +52,10 @@ tally.kernel @everything {
     } else {
       tally.instr "q" on "pe"
     }
+    // CHECK-NEXT: tally.if "e" when "A > 0 and A < $last - 1" {
+    // CHECK-NEXT: }
+    tally.if "e" when "A > 0 and A < $last - 1" {
+    }
     // CHECK-NEXT: tally.if "d" sync "per-engine" {
     // CHECK-NEXT: }
     tally.if "d" sync "per-engine" {

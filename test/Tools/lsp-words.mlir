@@ -15,6 +15,7 @@ tally.kernel @k reserves [0, 1] {
     }
     tally.loop "C" trips "n" min 1 max 2 divergent { }
     tally.loop "D" while "more" { }
+    tally.if "c" when "A > 0 and A < $m" { }
   }
   tally.dep "a" -> "a" flat 2 semaphore 7
 }

@@ -136,6 +136,11 @@ static constexpr Word words[] = {
      "Runs one of two bodies, by a condition that is known only during the run. The second one may "
      "be missing.",
      Declares, NameKind::Loop, false, bodies},
+    {"if", "when", "when \"i > 0 and j <= i\"",
+     "Comparisons of iterations around it, run-time values and numbers that decide which body "
+     "runs. "
+     "Without them, only the run knows.",
+     Strings::Formula},
     {"if", "divergent", "divergent", divergentText},
     {"if", "sync", "sync \"strategy\"", syncText},
 

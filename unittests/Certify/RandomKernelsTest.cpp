@@ -103,6 +103,7 @@ Kernel tiedKernel(uint64_t seed) {
   options.maxDepth = 2;
   options.trips = {0, 3};
   options.formulaPercent = 80;
+  options.conditionPercent = 50;
   options.ifPercent = 0;
   options.divergentPercent = 0;
   Kernel kernel = randomKernel(seed, options);

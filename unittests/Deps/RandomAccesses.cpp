@@ -24,6 +24,10 @@ Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles) {
   options.constantPercent = 50;
   options.guardPercent = 8;
   options.formulaPercent = seed % 3 == 0 ? 45 : 0;
+  if (seed % 5 == 1) {
+    options.ifPercent = 25;
+    options.conditionPercent = 80;
+  }
   Kernel kernel = fuzz::randomKernel(seed, options);
   for (Queue &queue : kernel.queues) {
     queue.addsInOrder = seed % 4 != 1 || queue.engine == EngineId(0);

@@ -59,15 +59,17 @@ bool isOpen(const Kernel &kernel) {
 /// Whether only values decide how the bodies around an instruction, and all others, run.
 bool isDecidedByValues(const Kernel &kernel) {
   return std::ranges::all_of(kernel.loops, [](const Loop &loop) {
-    return loop.kind == LoopKind::Root ||
+    return loop.kind == LoopKind::Root || loop.trip.condition.valid() ||
            (loop.kind == LoopKind::Loop &&
             (loop.trip.kind == Trip::Kind::Constant || loop.trip.kind == Trip::Kind::Formula));
   });
 }
 
+/// Or a condition.
 bool hasFormula(const Kernel &kernel) {
-  return std::ranges::any_of(
-      kernel.loops, [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Formula; });
+  return std::ranges::any_of(kernel.loops, [](const Loop &loop) {
+    return loop.trip.kind == Trip::Kind::Formula || loop.trip.condition.valid();
+  });
 }
 
 uint64_t fewest(const Loop &loop) {
@@ -292,7 +294,8 @@ std::string holdStaying(const Kernel &kernel, const std::vector<TileBound> &boun
     for (LoopId id : kernel.loops.ids()) {
       if (id != rootLoop && kernel.loops[id].kind != LoopKind::Else &&
           kernel.loops[id].trip.kind != Trip::Kind::Constant &&
-          kernel.loops[id].trip.kind != Trip::Kind::Formula) {
+          kernel.loops[id].trip.kind != Trip::Kind::Formula &&
+          !kernel.loops[id].trip.condition.valid()) {
         std::vector<uint64_t> list;
         for (uint64_t entry = 0; entry < 7; ++entry) {
           list.push_back(trips(id, entry));

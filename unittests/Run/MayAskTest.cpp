@@ -69,6 +69,7 @@ Kernel kernelOf(uint64_t seed) {
   options.maxDepth = 3;
   options.trips = {0, 4};
   options.formulaPercent = 60;
+  options.conditionPercent = 30;
   options.ifPercent = seed % 2 == 0 ? 0 : 15;
   options.divergentPercent = 0;
   Kernel kernel = fuzz::randomKernel(seed, options);

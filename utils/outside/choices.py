@@ -59,7 +59,7 @@ def draw(kernel, random, distances, values, turn, most):
         if loop.constant or loop.formula:
             for name in [name for name in trips if name.split("@")[0] == loop.name]:
                 del trips[name]
-    for branch in kernel.ifs.values():
+    for branch in [branch for branch in kernel.ifs.values() if not branch.when]:
         for name in names(kernel, branch, random):
             takes[name] = [random.randrange(2) for _ in range(random.randrange(1, 6))]
     drawn = {}

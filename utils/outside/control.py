@@ -93,7 +93,7 @@ class Control:
 
     def do_if(self, operation):
         branch = self.kernel.ifs[operation["if"]]
-        then = self.choice.takes_then(branch, self.engine, self.reach(branch))
+        then = self.choice.takes_then(branch, self.engine, self.reach(branch), self.iterations)
         self.block(operation["then"] if then else operation.get("else", []))
 
     def reach(self, what):

@@ -263,8 +263,9 @@ class Loop:
 class If:
     """A branch; `otherwise` is there even if the document gives none, and is then empty."""
 
-    def __init__(self, name, uniform):
+    def __init__(self, name, when, uniform):
         self.name = name
+        self.when = when  # the text of its condition; None if only the run knows
         self.uniform = uniform
         self.then = None
         self.otherwise = None
@@ -427,9 +428,10 @@ class Kernel:
         return loop
 
     def read_if(self, value, path, body):
-        check_fields(value, path, ("if", "then"), ("else", "uniform", "sync", "loc"))
+        check_fields(value, path, ("if", "then"), ("when", "else", "uniform", "sync", "loc"))
         name = text(value["if"], path + ".if")
-        branch = If(name, read_uniform(value, path))
+        when = text(value["when"], path + ".when") if "when" in value else None
+        branch = If(name, when, read_uniform(value, path))
         check_sync(value, path)
         self.ifs[name] = branch
         branch.then = self.add_body(name, path, body, None)

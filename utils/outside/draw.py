@@ -195,11 +195,23 @@ class KernelDrawer:
         self.features.add("branch")
         if self.divergent and self.feature("divergent", 0.4):
             branch["uniform"] = False
+        elif self.feature("condition", 0.25):
+            branch["when"] = self.condition([loop["loop"] for kind, loop in around if kind == "loop"])
         self.add_region(branch)
         branch["then"] = self.body(around + [("then", branch)], depth + 1)
         if self.feature("else", 0.4):
             branch["else"] = self.body(around + [("else", branch)], depth + 1)
         return branch
+
+    def condition(self, loops):
+        def one():
+            value = "$" + self.random.choice("tu")
+            if not loops or self.chance(0.15):
+                return self.random.choice((f"{value} > 1", f"{value} != 2", f"2*{value} <= 5", f"{value} == 3"))
+            near, far = self.random.choice(loops), self.random.choice(loops)
+            return self.random.choice((f"{near} == 0", f"{near} > 0", f"{near} < 2", f"{near} mod 2 == 1", f"{near} <= {far}", f"{near} != {far}",
+                                       f"{near} < {value} - 1", f"{near} >= {value}", f"2*{near} + {far} > 3"))
+        return one() + (f" and {one()}" if self.chance(0.3) else "")
 
     def add_region(self, statement):
         if self.regions and self.feature("region", 0.4):

@@ -23,7 +23,7 @@ from choices import choose
 from control import ISSUE, NotAsTheKernel, RESET, WAIT, operations_of
 from order import Epochs, Progress, Reach, System
 from schedules import Search
-from tiles import Memory, TooLarge, conflict, formula_of, values_of
+from tiles import Memory, TooLarge, condition_of, conflict, formula_of, values_of
 from walk import Choice, Limit, Meaning
 
 MOST_STEPS = 20_000  # of control and of walks, under one choice
@@ -110,7 +110,7 @@ def outline(kernel, split):
             trips = (value, item.least, item.most, item.uniform)
             return ("loop", item.name, trips, body(item.body.statements))
         if isinstance(item, documents.If):
-            return ("if", item.name, item.uniform, body(item.then.statements), body(item.otherwise.statements))
+            return ("if", item.name, condition_of(item.when), item.uniform, body(item.then.statements), body(item.otherwise.statements))
         return ("instr", item.name, sorted(item.open | {item.queue.name}), item.semaphore, len(item.accesses))
 
     queues = [(queue.name, queue.engine, queue.weight, (queue.split or split) and queue.weight > 1) for queue in kernel.queues.values()]

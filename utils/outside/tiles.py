@@ -97,11 +97,20 @@ class TileParser:
             dims = "@" if self.accept("@") else self.dims()
             self.take("]")
         if self.accept("name", "if"):
-            guards.append(self.guard())
-            while self.accept("name", "and"):
-                guards.append(self.guard())
+            guards = self.guards()
         self.take("end")
         return buffer, dims, guards
+
+    def parse_condition(self):
+        guards = self.guards()
+        self.take("end")
+        return guards
+
+    def guards(self):
+        guards = [self.guard()]
+        while self.accept("name", "and"):
+            guards.append(self.guard())
+        return guards
 
     def parse_formula(self):
         value = self.expression()
@@ -287,7 +296,8 @@ TILE_ONLY = (0, 3)  # a value that gives no trips may be anything; so small, mos
 def values_of(kernel):
     """The run-time values `$n` in the tiles and formulas of a kernel: for each name its bounds."""
     formulas = [(loop, TileParser(loop.formula).parse_formula()) for loop in kernel.loops.values() if loop.formula]
-    tied = {name: (0, None) for _, formula in formulas for name in names_of_values(formula)}
+    conditions = [TileParser(branch.when).parse_condition() for branch in kernel.ifs.values() if branch.when]
+    tied = {name: (0, None) for control in [formula for _, formula in formulas] + conditions for name in names_of_values(control)}
     for loop, formula in formulas:
         if formula[0] == "value":
             tied[formula[1]] = narrower(tied[formula[1]], (loop.least, loop.most))
@@ -304,13 +314,21 @@ def names_of_values(part):
 
 
 def formula_of(text):
-    """A formula without what can be written in two ways: numbers stand last in products."""
-    def settled(part):
-        if not isinstance(part, tuple):
-            return part
-        part = tuple(map(settled, part))
-        return ("*", part[2], part[1]) if part[0] == "*" and part[1][0] == "number" else part
+    """A formula without what can be written in two ways."""
     return settled(TileParser(text).parse_formula())
+
+
+def condition_of(text):
+    """The same of a condition; None if there is none."""
+    return text and [settled(guard) for guard in TileParser(text).parse_condition()]
+
+
+def settled(part):
+    """Numbers stand last in products."""
+    if not isinstance(part, tuple):
+        return part
+    part = tuple(map(settled, part))
+    return ("*", part[2], part[1]) if part[0] == "*" and part[1][0] == "number" else part
 
 
 def narrower(one, other):

@@ -7,7 +7,7 @@ own history [json/Meaning.md#what-a-dependence-asks]. Engines that agree on all 
 import bisect
 
 from documents import common_loops, If, Loop, Table
-from tiles import Access, evaluate, Surroundings, TileParser
+from tiles import Access, evaluate, holds, Surroundings, TileParser
 
 
 # ---- Decisions ----------------------------------------------------------------------------
@@ -35,7 +35,10 @@ class Choice:
         listed = self.find(self.trips, loop, engine) or [max(2, loop.least)]
         return clip(listed[reached % len(listed)], loop.least, loop.most)
 
-    def takes_then(self, branch, engine, reached):
+    def takes_then(self, branch, engine, reached, iterations):
+        if branch.when:
+            around = Surroundings(iterations, {}, {}, self.values)
+            return all(holds(guard, around) for guard in TileParser(branch.when).parse_condition())
         listed = self.find(self.takes, branch, engine) or [1]
         return bool(listed[reached % len(listed)])
 
@@ -117,7 +120,8 @@ class Walk:
             if isinstance(statement, Loop):
                 self.enter_loop(statement, iterations, here)
             elif isinstance(statement, If):
-                then = self.choice.takes_then(statement, self.engine, self.reach(statement))
+                around = {outer.name: at for outer, at in zip(body.loops, iterations)}
+                then = self.choice.takes_then(statement, self.engine, self.reach(statement), around)
                 self.skipped.add(statement.otherwise if then else statement.then)
                 self.enter(statement.then if then else statement.otherwise, iterations, here + (0 if then else 1,))
             elif statement.queue.engine == self.engine:

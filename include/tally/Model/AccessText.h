@@ -124,6 +124,12 @@ std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &err
 /// Its canonical text.
 std::string formulaText(const ParsedAccess &formula);
 
+/// Comparisons alone, which decide about an `if`: the guards of what has no buffer.
+std::optional<ParsedAccess> parseCondition(std::string_view text, std::string &error);
+
+/// Its canonical text.
+std::string conditionText(const ParsedAccess &condition);
+
 /// The run-time value that the formula is, and nothing else; empty if it is more.
 std::string_view aloneIn(const ParsedAccess &formula);
 

@@ -84,21 +84,27 @@ public:
 
   void setGuardSeed(uint64_t seed) { guardSeed = seed; }
 
-  /// How often loop `id`, which has no formula, runs on `engine` the `entry`-th time (from 1) that
-  /// its statement is reached. For branches 0 or 1: the else-branch runs when the then-branch does
-  /// not. A run-time value that was not bound runs max(min, min(2, max)) times.
+  /// How often loop `id`, which has no formula and no condition, runs on `engine` the `entry`-th
+  /// time (from 1) that its statement is reached. For branches 0 or 1: the else-branch runs when
+  /// the then-branch does not. A run-time value that was not bound runs max(min, min(2, max))
+  /// times.
   uint64_t trips(EngineId engine, LoopId id, uint64_t entry) const;
 
   /// The same of any loop: `iterationOf(loop)` is where each of those around it is, from 0.
   template <typename IterationOf>
   uint64_t trips(EngineId engine, LoopId id, uint64_t entry, const IterationOf &iterationOf) const {
-    if (kernel->loops[id].trip.kind != Trip::Kind::Formula) {
+    const Trip &trip = kernel->loops[id].trip;
+    if (trip.kind != Trip::Kind::Formula && !trip.condition.valid()) {
       return trips(engine, id, entry);
     }
-    const BodyTile &formula = kernel->tiles->formulaOf(id);
     auto indexOf = [&](LoopId loop) {
       return LoopIndex{static_cast<int64_t>(iterationOf(loop)), 0, 0};
     };
+    if (trip.condition.valid()) {
+      return kernel->tiles->conditionOf(id).mayHold(indexOf, known) ==
+             (kernel->loops[id].kind == LoopKind::Then);
+    }
+    const BodyTile &formula = kernel->tiles->formulaOf(id);
     int64_t count = *formula.valueAt(formula.access.dims[0].first, indexOf, known);
     return static_cast<uint64_t>(std::max<int64_t>(count, 0));
   }

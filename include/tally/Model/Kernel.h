@@ -95,7 +95,7 @@ struct Trip {
   enum class Kind : uint8_t {
     Constant, ///< `constant` times
     Value,    ///< a run-time value named `symbol`, between `min` and `max`
-    Guard,    ///< while an opaque condition holds; for branches, if it holds
+    Guard,    ///< while a condition holds; for branches, if it holds
     Formula,  ///< what the expression `symbol` says, as in `$n - i`; not at all below 1
   };
   Kind kind = Kind::Constant;
@@ -104,6 +104,12 @@ struct Trip {
   /// Of a Formula they follow from what it names, as soon as a kernel is finished.
   uint64_t min = 0;
   std::optional<uint64_t> max;
+  /// Of both branches of an `if`, what decides between them: comparisons of iterations around it
+  /// and run-time values, as in `j <= i and i > 0`. None: only the run knows.
+  NameId condition = {};
+
+  /// Whether only the run knows.
+  bool isOpaque() const { return kind == Kind::Guard && !condition.valid(); }
 
   /// At least so often.
   uint64_t least() const { return kind == Kind::Constant ? constant : min; }

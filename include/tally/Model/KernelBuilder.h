@@ -67,6 +67,9 @@ public:
   LoopId beginElse();
   void endIf();
 
+  /// What decides about an `if`, as canonical text (AccessText.h); without it, only the run knows.
+  void setCondition(LoopId then, std::string_view text);
+
   /// How a loop, or both branches of an `if`, are synchronised.
   void setSync(LoopId id, RegionSync sync);
 

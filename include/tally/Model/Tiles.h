@@ -53,14 +53,22 @@ std::optional<int64_t> valueOf(const ParsedAccess &access, TileExprId id, const 
   return a && b ? std::optional(combined(node.kind, *a, *b)) : std::nullopt;
 }
 
-/// A tile in one body.
+/// A tile in one body. What the branches around it say of the iterations in which they are taken
+/// follows its own guards, as far as comparisons that all hold can say it: of an `else`, one
+/// comparison. So two tiles meet, and a tile leaves its buffer, only where it is reached.
 struct BodyTile {
   LoopId home;
   NameId text;
   ParsedAccess access;
   std::string problem;            ///< why the text is not a tile; empty if it is one
+  uint32_t numOwnGuards = 0;      ///< that its text has
   std::vector<LoopId> loops;      ///< by name: the loop or branch around; none if there is none
   std::vector<RunValueId> values; ///< by name: the value `$name`; none if nothing is known of it
+
+  /// Those that its text has: in the branches around it, all others hold.
+  std::span<const TileGuard> ownGuards() const {
+    return std::span(access.guards).first(numOwnGuards);
+  }
 
   /// What a Loop, Total or Trips counts.
   LoopId loopOf(const TileExpr &node) const { return loops[node.name]; }
@@ -117,8 +125,9 @@ struct BodyTile {
 /// has the wrong number of dimensions. Empty if it can.
 std::string tileProblem(const Kernel &kernel, const Buffer &buffer, const BodyTile &tile);
 
-/// Why this formula cannot say how often a loop runs; empty if it can.
-std::string formulaProblem(const Kernel &kernel, const BodyTile &formula);
+/// Why this formula cannot say how often a loop runs, or this condition not decide about an `if`;
+/// empty if it can.
+std::string controlProblem(const Kernel &kernel, const BodyTile &decides);
 
 /// All tiles of a kernel, and the formulas of its loops; its accesses know theirs by number, in the
 /// order of their first ones.
@@ -135,6 +144,10 @@ public:
   /// How often a loop with a Formula runs: the first index of what stands in the body around it.
   const BodyTile &formulaOf(LoopId loop) const { return formulas.at(loop); }
 
+  /// Whose guards decide about an `if`, in the body around it; asked for either branch that has a
+  /// condition.
+  const BodyTile &conditionOf(LoopId branch) const { return conditions.at(branch); }
+
   size_t size() const { return tiles.size(); }
 
   /// To one that says the same.
@@ -144,6 +157,7 @@ private:
   IdVector<TileId, BodyTile> tiles;
   IdVector<AccessId, TileId> tileOf;
   std::map<LoopId, BodyTile> formulas;
+  std::map<LoopId, BodyTile> conditions;
 };
 
 } // namespace tally

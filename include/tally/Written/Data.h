@@ -137,11 +137,13 @@ struct LoopData {
 struct IfData {
   static constexpr std::string_view word = "if";
   std::string name;
+  std::string when; ///< what decides; empty: only the run knows
   bool divergent = false;
   std::string sync; ///< a strategy; empty: as around it
 
   static constexpr auto fields =
       std::tuple(first("name", &IfData::name, "a condition", {.key = "if"}),
+                 field("when", &IfData::when, {.what = "a comparison"}),
                  field("divergent", &IfData::divergent, {.key = "uniform", .inverted = true}),
                  field("sync", &IfData::sync, {.what = "a strategy"}));
 };

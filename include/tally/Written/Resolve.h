@@ -121,6 +121,7 @@ private:
   Trip tripOf(const LoopData &data);
   Trip formulaOf(const LoopData &data);
   void setSync(LoopId id, const std::string &name);
+  void setCondition(LoopId then, const IfData &data);
   void accesses(AccessKind kind, const Names &texts, std::string_view key);
   void access(AccessKind kind, const std::string &text, const Spot &spot);
   InstrId instrNamed(const std::string &name, std::string_view key);

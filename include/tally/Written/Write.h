@@ -150,7 +150,9 @@ private:
 
   void branches(LoopId thenId) {
     const Loop &loop = kernel.loops[thenId];
-    form.open(IfData{text(loop.name), !loop.uniform, std::string(toString(loop.sync))}, loop.where);
+    form.open(IfData{text(loop.name), text(loop.trip.condition), !loop.uniform,
+                     std::string(toString(loop.sync))},
+              loop.where);
     body(thenId);
     if (!kernel.loops[loop.otherBranch].body.empty()) {
       form.otherwise();
