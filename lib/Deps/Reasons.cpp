@@ -114,6 +114,7 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
   auto has = [&](AccessId access, std::string_view what) {
     return text(access).find(what) != std::string_view::npos;
   };
+  auto hasGuards = [&](AccessId access) { return !(*kernel.tiles)[access].ownGuards().empty(); };
   std::string both =
       fmt::format("'{}' and '{}'", text(derived.producerAccess), text(derived.consumerAccess));
   switch (derived.excess) {
@@ -130,6 +131,11 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
                        "address and a type, or say 'noalias', to wait for less",
                        both);
   case Excess::Guarded:
+    if (!hasGuards(derived.producerAccess) && !hasGuards(derived.consumerAccess)) {
+      return fmt::format("'{}' is in a branch that is not taken in all iterations; in the others, "
+                         "its last run before is waited for",
+                         kernel.nameOf(derived.dep.producer));
+    }
     return fmt::format("{} meet in some iterations only, and it is waited for in all; put one of "
                        "the two under a 'tally.if' to wait for less",
                        both);

@@ -223,6 +223,7 @@ std::optional<Kernel> withSlots(const Kernel &kernel, std::span<const SlotsOf> r
     result.buffers[each.buffer].shape[ring->dim] = each.slots;
     for (AccessId access : accesses[each.buffer]) {
       ParsedAccess tile = (*kernel.tiles)[access].access;
+      tile.guards.resize((*kernel.tiles)[access].ownGuards().size());
       // A node of its own, as others may have the same operand.
       TileExpr index = tile.exprs[tile.dims[ring->dim].first];
       index.value = static_cast<int64_t>(each.slots);

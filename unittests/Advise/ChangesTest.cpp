@@ -248,7 +248,7 @@ TEST(ChangesTest, noneChangesWhatIsComputed) {
   const Machine machine = machineNamed("trn2");
   std::map<Change::Kind, size_t> counts;
   size_t numOthers = 0;
-  for (uint64_t seed = 1; seed <= 6000; ++seed) {
+  for (uint64_t seed = 1; seed <= 7000; ++seed) {
     const Kernel kernel = RingDrawer(seed).draw();
     std::optional<Memory> before = memoryAfter(kernel);
     if (!before) {

@@ -2,7 +2,8 @@
 //
 // Loads, steps and stores on three engines, in one loop or two, with rings of two to four slots.
 // What is read was mostly written in this iteration or the one before, but it may also be what the
-// slot has held for a whole turn: then more slots would change what is read.
+// slot has held for a whole turn: then more slots would change what is read. Some instructions run
+// in every other iteration only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ public:
 
   Kernel draw() {
     EngineId engines[] = {b.engine("sync"), b.engine("vector"), b.engine("scalar")};
-    BufferId in = b.buffer("in", std::vector<uint64_t>{6, 2}, "hbm", "f32");
-    BufferId out = b.buffer("out", std::vector<uint64_t>{8, 2}, "hbm", "f32");
+    in = b.buffer("in", std::vector<uint64_t>{6, 2}, "hbm", "f32");
+    out = b.buffer("out", std::vector<uint64_t>{8, 2}, "hbm", "f32");
     for (uint32_t i = 0; i < random.in({1, 3}); ++i) {
       depths.push_back(random.in({2, 4}));
       rings.push_back(
@@ -43,22 +44,16 @@ public:
     }
     counter = isNest && random.percent(70) ? random.percent(50) ? "total(B)" : "B" : "A";
     const uint32_t numInstrs = random.in({2, 6});
+    const bool decides = random.percent(30);
     for (uint32_t i = 0; i < numInstrs; ++i) {
-      b.instr(fmt::format("i{}", i), b.queueOf(engines[random.below(3)]),
-              random.percent(50) ? "dma_copy(bytes=4096)" : "tensor_copy(n=64)");
-      const bool loads = i == 0 || random.percent(25);
-      std::string value = loads ? "r0" : "mod(3 * r0 + A, 251)";
-      if (keeps && random.percent(50)) {
-        value = random.percent(50) ? "keep(r0); " + value : "mod(" + value + " + kept, 251)";
+      const bool isDecided = decides && random.percent(40);
+      if (isDecided) {
+        b.setCondition(b.beginIf(fmt::format("c{}", i)), "A mod 2 == 0");
       }
-      b.computes(value);
-      loads ? b.access(AccessKind::Read, in, "in[A mod 6, 0:2]") : read();
-      if (isNest && random.percent(15)) { // a sum over B, if the ring is not taken by its runs
-        b.computes("start(B, mod(r0, 251))");
-        b.access(AccessKind::Accumulate, rings[0], fmt::format("ring0[A mod {}, 0:2]", depths[0]));
-        continue;
+      addInstr(i, engines[random.below(3)], keeps, isNest);
+      if (isDecided) {
+        b.endIf();
       }
-      random.percent(75) ? write() : b.access(AccessKind::Write, out, "out[A mod 8, 0:2]");
     }
     if (isNest) {
       b.endLoop();
@@ -68,6 +63,24 @@ public:
   }
 
 private:
+  void addInstr(uint32_t i, EngineId engine, bool keeps, bool isNest) {
+    b.instr(fmt::format("i{}", i), b.queueOf(engine),
+            random.percent(50) ? "dma_copy(bytes=4096)" : "tensor_copy(n=64)");
+    const bool loads = i == 0 || random.percent(25);
+    std::string value = loads ? "r0" : "mod(3 * r0 + A, 251)";
+    if (keeps && random.percent(50)) {
+      value = random.percent(50) ? "keep(r0); " + value : "mod(" + value + " + kept, 251)";
+    }
+    b.computes(value);
+    loads ? b.access(AccessKind::Read, in, "in[A mod 6, 0:2]") : read();
+    if (isNest && random.percent(15)) { // a sum over B, if the ring is not taken by its runs
+      b.computes("start(B, mod(r0, 251))");
+      b.access(AccessKind::Accumulate, rings[0], fmt::format("ring0[A mod {}, 0:2]", depths[0]));
+      return;
+    }
+    random.percent(75) ? write() : b.access(AccessKind::Write, out, "out[A mod 8, 0:2]");
+  }
+
   std::string slot(size_t ring, uint32_t ahead) {
     std::string index = ahead == 0 ? counter : fmt::format("({} + {})", counter, ahead);
     return fmt::format("ring{}[{} mod {}, 0:2]", ring, index, depths[ring]);
@@ -110,6 +123,7 @@ private:
 
   fuzz::Random random;
   KernelBuilder b{"rings"};
+  BufferId in, out;
   std::vector<BufferId> rings;
   std::vector<uint32_t> depths;
   std::string counter;

@@ -206,6 +206,25 @@ TEST(SettleTest, orderChangesWhereItMay) {
   EXPECT_GT(numChanged, 10U);
 }
 
+/// What a branch says of its tiles is no part of their texts.
+TEST(SettleTest, conditionsStayWhereTheyAre) {
+  KernelBuilder b("k");
+  EngineId sync = b.engine("sync"), vector = b.engine("vector");
+  BufferId x = b.buffer("x", std::vector<uint64_t>{2}, "sbuf", "f32");
+  b.beginLoop("A", KernelBuilder::constant(8));
+  b.instr("load", b.queueOf(sync));
+  b.access(AccessKind::Write, x, "x[A mod 2]");
+  b.setCondition(b.beginIf("odd"), "A mod 2 == 1");
+  b.instr("use", b.queueOf(vector));
+  AccessId read = b.access(AccessKind::Read, x, "x[A mod 2] if A < 6");
+  b.endIf();
+  b.endLoop();
+  std::optional<Kernel> larger = withSlots(b.finish(), std::vector<SlotsOf>{{x, 3}});
+  ASSERT_TRUE(larger);
+  EXPECT_EQ(larger->text(larger->accesses[read].text), "x[A mod 3] if A < 6");
+  EXPECT_EQ((*larger->tiles)[read].access.guards.size(), 2U);
+}
+
 /// The same input gets the same answer.
 TEST(SettleTest, isTheSameEachTime) {
   const Machine machine = machineNamed("trn2");
