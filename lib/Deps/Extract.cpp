@@ -580,7 +580,7 @@ private:
   uint32_t fromRunOf(std::span<const uint32_t> group, uint32_t kept) {
     std::vector<TilePair> pairs = pairsOf(group);
     bool areMany = pairs.empty() || pairs.size() > maxPairsRunByRun;
-    if (areMany || pairs[0].place.producerHome != pairs[0].place.shared) {
+    if (!isAllKnown(group) || areMany || pairs[0].place.producerHome != pairs[0].place.shared) {
       return 0;
     }
     std::optional<PairNest> element = elementView(pairs);

@@ -110,7 +110,7 @@ public:
     Conditions stops;
     for (size_t level = firstThatMayEnd(distance); level <= numLevels(); ++level) {
       stops.add("({})", stopsAt(waited, level));
-      if (level < numLevels() && distance[level] == wholeLevel) {
+      if (level < numLevels() && distance[level] == wholeLevel && !isTabled(waited, level)) {
         break;
       }
     }

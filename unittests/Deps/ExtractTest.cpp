@@ -280,6 +280,35 @@ TEST_F(ExtractTest, accumulationOutOfOrder) {
   EXPECT_THAT(depsOf(onMachine(*kernel, machine), true), IsEmpty());
 }
 
+/// `use` needs `load` in its second iteration for one of its tiles; the other one, at a place that
+/// nobody knows, may need it in the first.
+TEST(UnknownPlaceTest, isNeededFromTheStart) {
+  KernelBuilder b("k");
+  QueueId dma = b.queueOf(b.engine("dma"));
+  QueueId act = b.queueOf(b.engine("act"));
+  BufferId x = b.buffer("X", std::array<uint64_t, 1>{8}, {}, "i8", 2);
+  BufferId e = b.buffer("E", std::array<uint64_t, 1>{8}, {}, "i16", 2);
+  b.instr("load", dma);
+  b.access(AccessKind::Read, x, "X[2]");
+  b.beginLoop("A", b.value("n"));
+  b.instr("use", act);
+  b.access(AccessKind::Write, e, "E[1:2] if A > 0");
+  b.access(AccessKind::Write, e, "E[$v:2]");
+  b.endLoop();
+  EXPECT_THAT(depsOf(b.finish(), false), ElementsAre("load -> use war?"));
+}
+
+/// Which iterations of B need `load` depends on A, so no table of iterations of B is exact.
+TEST_F(ExtractTest, whatTurnsWithALoopAround) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", k.value("m", 1), [&] {
+      k.loop("C", 2, [&] { load("X[A mod 2]"); });
+      use("X[B mod 2]");
+    });
+  });
+  EXPECT_THAT(depsOf(k), testing::Contains("load -> use raw?"));
+}
+
 /// What an instruction adds up does not hide what else it writes, in tiles of whatever kind.
 TEST_F(ExtractTest, accumulationBesideAWrite) {
   k.op(dma, "a", "", {.writes = {"X[0:2:4]"}, .accumulates = {"X"}});
