@@ -401,6 +401,7 @@ constexpr Feature featureTable[] = {
     {&accesses, "size that varies", anyTile<[](const ParsedAccess &tile) { return any(tile.dims, [&](const TileDim &dim) { return dim.size.valid() && tile.exprs[dim.size].kind != Kind::Constant; }); }>},
     {&accesses, "guard", anyTile<[](const ParsedAccess &tile) { return !tile.guards.empty(); }>},
     {&accesses, "one buffer over another", [](const Sight &s) { return anyShared(s, InCommon::Known); }},
+    {&accesses, "over partitions", [](const Sight &s) { return any(s.kernel.accesses, [&](const Access &a) { return s.kernel.buffers[a.buffer].partitions.has_value(); }); }},
     {&accesses, "perhaps over another", [](const Sight &s) { return anyShared(s, InCommon::Unknown); }},
     {&accesses, "accumulate", [](const Sight &s) { return any(s.kernel.accesses, [](const Access &a) { return a.kind == AccessKind::Accumulate; }); }},
 };

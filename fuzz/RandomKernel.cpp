@@ -34,6 +34,7 @@ enum Stream : uint64_t {
   TableStream = 0xa24baed4963ee407,
   OverStream = 0x9fb21c651e98df25,
   TwinStream = 0xd6e8feb86659fd93,
+  ValueStream = 0xa0761d6478bd642f,
 };
 
 /// A dependence before it is handed to a builder.
@@ -64,6 +65,9 @@ public:
   void grow() {
     addQueues();
     bool ties = options.formulaPercent != 0;
+    if (ties) {
+      declareValues();
+    }
     if (options.tiles == Tiles::Computed) {
       tiles = std::make_unique<ComputesDrawer>(builder, seed ^ TileStream);
     } else if (options.tiles != Tiles::None) {
@@ -76,6 +80,20 @@ public:
   }
 
 private:
+  /// Of those that formulas, conditions and tiles name. Loops state bounds within these.
+  void declareValues() {
+    Random draw(seed ^ ValueStream);
+    for (std::string_view name : {"t", "s", "m"}) {
+      if (draw.percent(15)) {
+        std::optional<uint64_t> max;
+        if (draw.percent(60)) {
+          max = std::max<uint64_t>(options.trips.max, 1) + draw.below(3);
+        }
+        builder.declareValue(name, draw.below(2), max);
+      }
+    }
+  }
+
   void addQueues() {
     uint32_t numEngines = random.in(options.engines);
     uint32_t numExtra = random.in(options.extraQueues);
@@ -182,7 +200,7 @@ private:
       return fmt::format(fmt::runtime(ofLoop[random.below(std::size(ofLoop))]), one, other);
     };
     std::string text = draw();
-    text += random.percent(25) ? " and " + draw() : "";
+    text += random.percent(25) ? (text.size() % 2 == 0 ? " or " : " and ") + draw() : "";
     std::string error;
     return conditionText(*parseCondition(text, error));
   }
@@ -818,7 +836,8 @@ Kernel randomKernel(uint64_t seed, const RandomKernelOptions &options) {
 
 /// A few trip counts within the bounds of `trip`.
 static std::vector<uint64_t> drawTrips(Random &random, const Trip &trip, Range range) {
-  uint32_t min = std::max(static_cast<uint32_t>(trip.min), range.min);
+  uint64_t least = std::max<uint64_t>(trip.min, range.min);
+  auto min = static_cast<uint32_t>(std::min(least, trip.max.value_or(least)));
   uint64_t bound = std::min<uint64_t>(trip.max.value_or(range.max), range.max);
   uint32_t max = std::max(min, static_cast<uint32_t>(bound));
   std::vector<uint64_t> trips(1 + random.below(3));

@@ -28,6 +28,10 @@ void TileDrawer::addBuffers() {
     if (haveAddresses) {
       std::string type = fmt::format("i{}", 8 << random.below(3));
       buffers.push_back(builder.buffer(name, shapes.back(), "", type, random.below(12)));
+      if (!shapes.back().empty() && random.percent(40)) {
+        auto dim = static_cast<uint32_t>(random.below(shapes.back().size()));
+        builder.partitions(buffers.back(), {random.below(6), dim});
+      }
     } else {
       buffers.push_back(builder.buffer(name, shapes.back()));
     }

@@ -115,6 +115,7 @@ public:
 
   Kernel build() {
     addQueues();
+    declareValues();
     addBuffers();
     addBody(draft.body);
     for (const DepDraft &dep : draft.deps) {
@@ -173,6 +174,12 @@ private:
   std::string_view textOf(NameId name) const { return name.valid() ? old.text(name) : ""; }
 
   /// Only buffers that are still touched.
+  void declareValues() {
+    for (const DeclaredValue &value : old.declaredValues) {
+      builder.declareValue(textOf(value.name), value.min, value.max);
+    }
+  }
+
   void addBuffers() {
     IdVector<BufferId, bool> used(old.buffers.size(), false);
     for (AccessId id : old.accesses.ids()) {
@@ -185,6 +192,9 @@ private:
       const Buffer &buffer = old.buffers[id];
       bufferOf[id] = builder.buffer(old.text(buffer.name), buffer.shape, textOf(buffer.space),
                                     textOf(buffer.elementType), buffer.address);
+      if (buffer.partitions) {
+        builder.partitions(bufferOf[id], *buffer.partitions);
+      }
       for (BufferId earlier : buffer.alias) {
         if (used[earlier]) {
           builder.alias(bufferOf[id], bufferOf[earlier]);

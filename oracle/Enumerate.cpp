@@ -3,6 +3,7 @@
 #include "oracle/Enumerate.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace tally::oracle {
@@ -32,6 +33,9 @@ void Enumeration::walk(LoopId body) {
                       : tripsOf(stmt.loop, reached[stmt.loop.value]++) != 0;
       LoopId other = kernel.loops[stmt.loop].otherBranch;
       skipped.insert(then ? other : stmt.loop);
+      if (!kernel.loops[stmt.loop].trip.condition.valid()) {
+        unforeseen.insert(then ? other : stmt.loop);
+      }
       walk(then ? stmt.loop : other);
     }
   }
@@ -43,6 +47,7 @@ void Enumeration::repeat(LoopId loop) {
                        : tripsOf(loop, reached[loop.value]++);
   if (trips == 0) {
     skipped.insert(loop);
+    unforeseen.insert(loop);
   }
   tripsNow[loop.value] = static_cast<int64_t>(trips);
   for (uint64_t i = 0; i < trips; ++i) {
@@ -62,10 +67,11 @@ bool Enumeration::byCondition(LoopId branch) const {
   const LoopId around = kernel.loops[branch].parent;
   std::string error;
   ParsedAccess condition = *parseCondition(kernel.text(kernel.loops[branch].trip.condition), error);
-  return std::ranges::all_of(condition.guards, [&](const TileGuard &guard) {
+  int64_t numMet = std::ranges::count_if(condition.guards, [&](const TileGuard &guard) {
     return guard.holds(*valueIn(around, condition, guard.left),
                        *valueIn(around, condition, guard.right));
   });
+  return numMet >= (condition.isEither ? 1 : static_cast<int64_t>(condition.guards.size()));
 }
 
 void Enumeration::record(InstrId instr) {
@@ -206,13 +212,21 @@ bool Enumeration::meet(const Element &a, const Element &b) {
   return true;
 }
 
+/// As a number that no other byte of memory has, and to which that of the next byte of a partition
+/// is next.
 int64_t Enumeration::firstByte(BufferId id, const Element &element) const {
   const Buffer &buffer = kernel.buffers[id];
   int64_t number = 0;
+  int64_t partition = 0;
   for (size_t d = 0; d < element.size(); ++d) {
-    number = number * static_cast<int64_t>(buffer.shape[d]) + element[d];
+    if (buffer.partitions && buffer.partitions->dim == d) {
+      partition = static_cast<int64_t>(buffer.partitions->first) + element[d];
+    } else {
+      number = number * static_cast<int64_t>(buffer.shape[d]) + element[d];
+    }
   }
-  return static_cast<int64_t>(*buffer.address) + number * bytesOfElement(id);
+  constexpr int64_t pitch = int64_t(1) << 40;
+  return partition * pitch + static_cast<int64_t>(*buffer.address) + number * bytesOfElement(id);
 }
 
 /// Types are a letter and bits.
@@ -220,12 +234,21 @@ int64_t Enumeration::bytesOfElement(BufferId id) const {
   return std::stoll(std::string(kernel.text(kernel.buffers[id].elementType).substr(1))) / 8;
 }
 
-uint64_t Enumeration::endOf(BufferId id) const {
-  uint64_t size = static_cast<uint64_t>(bytesOfElement(id));
-  for (uint64_t extent : kernel.buffers[id].shape) {
-    size *= extent;
-  }
-  return *kernel.buffers[id].address + size;
+/// Whether addresses put some element of the one over some of the other: the first partition and
+/// byte, and those behind the last, of both.
+bool Enumeration::lieOverOneAnother(BufferId a, BufferId b) const {
+  auto cornersOf = [&](BufferId id) {
+    const Buffer &buffer = kernel.buffers[id];
+    uint64_t partition = 0, partitions = 1, bytes = static_cast<uint64_t>(bytesOfElement(id));
+    for (size_t d = 0; d < buffer.shape.size(); ++d) {
+      bool isPartition = buffer.partitions && buffer.partitions->dim == d;
+      (isPartition ? partitions : bytes) *= buffer.shape[d];
+      partition += isPartition ? buffer.partitions->first : 0;
+    }
+    return std::array{partition, *buffer.address, partition + partitions, *buffer.address + bytes};
+  };
+  auto x = cornersOf(a), y = cornersOf(b);
+  return x[0] < y[2] && y[0] < x[2] && x[1] < y[3] && y[1] < x[3];
 }
 
 bool Enumeration::shareBytes(const Touched &a, const Touched &b) const {
@@ -261,8 +284,7 @@ bool Enumeration::meet(const Touched &a, const Touched &b) const {
   if (names(later.noalias) || names(later.alias)) {
     return !names(later.noalias);
   }
-  if (!later.address || !kernel.buffers[first].address || endOf(first) <= *later.address ||
-      endOf(second) <= *kernel.buffers[first].address) {
+  if (!later.address || !kernel.buffers[first].address || !lieOverOneAnother(first, second)) {
     return false;
   }
   auto isAny = [](const Touched &touched) {
@@ -290,13 +312,13 @@ bool Enumeration::conflict(const Run &a, const Run &b) const {
   return false;
 }
 
-bool Enumeration::neverSkipped(InstrId instr) const {
+bool Enumeration::isIn(const std::set<LoopId> &bodies, InstrId instr) const {
   for (LoopId l = kernel.instrs[instr].home; l.valid(); l = kernel.loops[l].parent) {
-    if (skipped.contains(l)) {
-      return false;
+    if (bodies.contains(l)) {
+      return true;
     }
   }
-  return true;
+  return false;
 }
 
 std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep) {

@@ -62,7 +62,10 @@ public:
 
   /// Whether every loop and branch around the instruction ran at least once each time it was
   /// reached.
-  bool neverSkipped(InstrId instr) const;
+  bool neverSkipped(InstrId instr) const { return !isIn(skipped, instr); }
+
+  /// The same, except for branches that conditions of the kernel do not take.
+  bool neverSkippedUnforeseen(InstrId instr) const { return !isIn(unforeseen, instr); }
 
   /// How many runs of the same instruction there were before, in the same iterations of the
   /// outermost loops around it.
@@ -91,7 +94,8 @@ private:
   bool meet(const Touched &a, const Touched &b) const;
   bool shareBytes(const Touched &a, const Touched &b) const;
   int64_t bytesOfElement(BufferId id) const;
-  uint64_t endOf(BufferId id) const;
+  bool isIn(const std::set<LoopId> &bodies, InstrId instr) const;
+  bool lieOverOneAnother(BufferId a, BufferId b) const;
   int64_t firstByte(BufferId id, const Element &element) const;
 
   void walk(LoopId body);
@@ -121,7 +125,8 @@ private:
   std::vector<int64_t> tripsNow;             ///< by loop
   std::vector<uint64_t> reached;             ///< by loop
   std::vector<uint32_t> queueLength;         ///< by queue
-  std::set<LoopId> skipped;
+  std::set<LoopId> skipped;    ///< loops and branches that an entry of the body around went past
+  std::set<LoopId> unforeseen; ///< those, except for what conditions decide
 };
 
 /// A distance that is not flat, on each loop around both, outermost first.

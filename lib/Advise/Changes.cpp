@@ -4,6 +4,7 @@
 
 #include "tally/Data/Format.h"
 #include "tally/Deps/Earlier.h"
+#include "tally/Machine/Memories.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Open.h"
@@ -251,7 +252,8 @@ std::optional<Kernel> withChange(const Kernel &kernel, const Change &change,
   Kernel result = onMachine(std::move(*changed), machine);
   Diagnostics problems;
   check(result, problems);
-  return problems.hasErrors() ? std::nullopt : std::optional(std::move(result));
+  bool hasRoom = change.rings.empty() || mayFit(result, machine);
+  return problems.hasErrors() || !hasRoom ? std::nullopt : std::optional(std::move(result));
 }
 
 std::string describe(const Kernel &kernel, const Change &change) {

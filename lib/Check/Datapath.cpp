@@ -314,7 +314,8 @@ private:
                      const std::vector<Dimension> &dimensions) const {
     const auto numBuffers = static_cast<uint32_t>(kernel.buffers.size());
     if (buffer.value >= numBuffers + kernel.deps.size()) { // `bytes of 'X'[64:32]`
-      return ranges.sharedName(buffer) + (place.size() == 1 ? placeText(place, dimensions) : "");
+      return ranges.sharedName(buffer) +
+             (ranges.hasPlaces(buffer) ? placeText(place, dimensions) : "");
     }
     if (buffer.value >= numBuffers) {
       const Dep &dep = kernel.deps[DepId(buffer.value - numBuffers)];

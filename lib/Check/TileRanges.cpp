@@ -150,19 +150,45 @@ BufferId TileRanges::memoryOfPair(BufferId a, BufferId b) {
                   planes({first, second}));
 }
 
-/// Stretches of dimension d and those inside it; elements from `start` on. What is beyond the
-/// buffer is nobody's.
+/// Some bytes of the partitions that a tile takes; of flat memory, the bytes alone.
+std::vector<TileRange> TileRanges::placesOf(const RangeTile &tile, int64_t first,
+                                            int64_t count) const {
+  const TileRange bytes{first, count};
+  bool isFlat = shared.numPartitions(shared.groupOf(tile.buffer)) == 1;
+  return isFlat ? std::vector{bytes} : std::vector{partitionsOf(tile), bytes};
+}
+
+TileRange TileRanges::partitionsOf(const RangeTile &tile) const {
+  const std::optional<Partitions> &said = kernel.buffers[tile.buffer].partitions;
+  if (!said) {
+    return {0, 1};
+  }
+  TileRange range = tile.ranges[said->dim];
+  if (range.whole) {
+    range = {0, static_cast<int64_t>(kernel.buffers[tile.buffer].shape[said->dim])};
+  }
+  range.first += static_cast<int64_t>(said->first);
+  return range;
+}
+
+/// Stretches of dimension d and those inside it that are no partitions; elements from `start` on.
+/// What is beyond the buffer is nobody's.
 void TileRanges::addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start,
                           uint64_t &left, std::vector<RangeTile> &pieces) const {
   const Buffer &buffer = kernel.buffers[tile.buffer];
-  auto isWhole = [](const TileRange &range) { return range.whole; };
-  auto rest = tile.ranges.begin() + static_cast<ptrdiff_t>(d);
-  bool isStretch = rest == tile.ranges.end() || std::all_of(rest + 1, tile.ranges.end(), isWhole);
+  if (goesOverPartitions(buffer, d)) {
+    return addBytes(tile, memory, d + 1, start, left, pieces);
+  }
+  bool isElement = d == tile.ranges.size();
+  bool isStretch = true;
   uint64_t inner = 1;
   for (size_t i = d + 1; i < buffer.shape.size(); ++i) {
-    inner *= buffer.shape[i];
+    if (!goesOverPartitions(buffer, i)) {
+      isStretch &= tile.ranges[i].whole;
+      inner *= buffer.shape[i];
+    }
   }
-  int64_t extent = rest == tile.ranges.end() ? 1 : static_cast<int64_t>(buffer.shape[d]);
+  int64_t extent = isElement ? 1 : static_cast<int64_t>(buffer.shape[d]);
   auto add = [&](int64_t first, int64_t end) {
     first = std::max<int64_t>(first, 0);
     end = std::min(end, extent);
@@ -174,16 +200,16 @@ void TileRanges::addBytes(const RangeTile &tile, BufferId memory, size_t d, uint
       }
       --left;
       uint64_t size = *elementBytes(kernel, tile.buffer);
+      auto count = static_cast<uint64_t>(end - first) * inner;
       pieces.push_back(
-          {memory,
-           {{static_cast<int64_t>(*buffer.address + element * size),
-             static_cast<int64_t>(static_cast<uint64_t>(end - first) * inner * size), 1, false}}});
+          {memory, placesOf(tile, static_cast<int64_t>(*buffer.address + element * size),
+                            static_cast<int64_t>(count * size))});
     }
   };
-  if (rest == tile.ranges.end() || rest->whole) {
+  if (isElement || tile.ranges[d].whole) {
     return add(0, extent);
   }
-  forStretches(*rest, add);
+  forStretches(tile.ranges[d], add);
 }
 
 /// Its row or column in the plane of the two buffers.
@@ -192,6 +218,15 @@ RangeTile TileRanges::lineOf(const RangeTile &tile, BufferId other) {
   TileRange all{0, 0, 1, true};
   TileRange own{static_cast<int64_t>(lines(tile)), 1, 1, false};
   return tile.buffer < other ? RangeTile{plane, {own, all}} : RangeTile{plane, {all, own}};
+}
+
+bool TileRanges::hasPlaces(BufferId memory) const {
+  uint32_t number = memory.value - firstShared().value;
+  if (number < kernel.buffers.size()) {
+    return true;
+  }
+  auto [first, second] = planes[number - kernel.buffers.size()];
+  return shared.between(first, second) == InCommon::Known;
 }
 
 std::string TileRanges::sharedName(BufferId memory) const {

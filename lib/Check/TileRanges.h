@@ -3,8 +3,8 @@
 // The tile of an access in one iteration, as a range first:count:stride of each dimension; and
 // where its buffer shares memory with others, what they may have in common:
 //
-//   Known     stretches of bytes, of memory that has the group's name; or of memory of the two
-//             alone, where some of the group are stated to share nothing
+//   Known     partitions and stretches of bytes in them, of memory that has the group's name; or of
+//             memory of the two alone, where some of the group are stated to share nothing
 //   Unknown   a plane with the tiles of the one buffer as rows and those of the other as columns,
 //             so that each row meets each column, and no other row
 //
@@ -98,7 +98,11 @@ public:
   /// `left`, which is counted down and then 0.
   std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
 
-  /// `memory at 64`, of memory that is common to several buffers.
+  /// Whether places in memory that is common to several buffers are bytes, after partitions if it
+  /// has several.
+  bool hasPlaces(BufferId memory) const;
+
+  /// What such memory is called.
   std::string sharedName(BufferId memory) const;
 
 private:
@@ -108,6 +112,8 @@ private:
   static Index indexBeyond(const KernelCursor &at, const BodyTile &tile, size_t d, uint64_t extent);
   TileRange rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d, BufferId buffer) const;
   TileRange rangeOfAll(const BodyTile &tile, const TileDim &dim) const;
+  std::vector<TileRange> placesOf(const RangeTile &tile, int64_t first, int64_t count) const;
+  TileRange partitionsOf(const RangeTile &tile) const;
   BufferId memoryOfPair(BufferId a, BufferId b);
   void addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start, uint64_t &left,
                 std::vector<RangeTile> &pieces) const;

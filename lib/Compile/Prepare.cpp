@@ -8,6 +8,7 @@
 #include "tally/Deps/Held.h"
 #include "tally/Deps/Render.h"
 #include "tally/Deps/Unstated.h"
+#include "tally/Machine/Memories.h"
 #include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
@@ -82,9 +83,10 @@ static void warnOfExpressions(const Kernel &kernel, Diagnostics &diagnostics) {
   }
 }
 
-void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics) {
+void remarkKernel(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics) {
   checkTiles(kernel, diagnostics); // the readers have refused tiles that surely leave
   remarkDenied(kernel, diagnostics);
+  warnOfMemories(kernel, machine, diagnostics);
   remarkUnstated(kernel, diagnostics);
   remarkUnusedEngines(kernel, diagnostics);
   warnOfExpressions(kernel, diagnostics);

@@ -6,6 +6,7 @@
 #include "tally/Compile/Prepare.h"
 #include "tally/Compile/Stopwatch.h"
 #include "tally/Deps/Earlier.h"
+#include "tally/Machine/Memories.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/Open.h"
 #include "tally/Model/Rings.h"
@@ -124,7 +125,7 @@ private:
   }
 
   /// A slot more or less, twice as many, and as many as possible; the same for all rings.
-  static void addRings(const Kernel &kernel, std::vector<Option> &all) {
+  void addRings(const Kernel &kernel, std::vector<Option> &all) const {
     const auto accesses = accessesOf(kernel);
     Option oneMore, twice, most;
     for (BufferId id : kernel.buffers.ids()) {
@@ -134,9 +135,9 @@ private:
         continue;
       }
       const uint64_t slots = kernel.buffers[id].shape[ring->dim];
-      std::vector<uint64_t> numbers = {std::min(slots + 1, bounds->max),
-                                       std::min(2 * slots, bounds->max), bounds->max,
-                                       std::max(slots - 1, bounds->min)};
+      const uint64_t largest = mostSlots(kernel, id, ring->dim, bounds->max);
+      std::vector<uint64_t> numbers = {std::min(slots + 1, largest), std::min(2 * slots, largest),
+                                       largest, std::max(slots - 1, bounds->min)};
       oneMore.rings.push_back({id, numbers[0]});
       twice.rings.push_back({id, numbers[1]});
       most.rings.push_back({id, numbers[2]});
@@ -153,8 +154,23 @@ private:
     }
   }
 
-  /// None if that is not legal.
-  static std::optional<Kernel> withOption(const Kernel &kernel, const Option &option) {
+  /// As many, up to some, as memory has room for; no fewer than there are.
+  uint64_t mostSlots(Kernel kernel, BufferId id, size_t dim, uint64_t most) const {
+    uint64_t &slots = kernel.buffers[id].shape[dim];
+    uint64_t fitting = slots;
+    while (fitting < most) { // in between, all that is below `most` may fit
+      slots = fitting + (most - fitting + 1) / 2;
+      if (mayFit(kernel, machine)) {
+        fitting = slots;
+      } else {
+        most = slots - 1;
+      }
+    }
+    return fitting;
+  }
+
+  /// None if that is not legal, or takes more memory than there is.
+  std::optional<Kernel> withOption(const Kernel &kernel, const Option &option) const {
     std::optional<Kernel> changed = kernel;
     for (InstrId id : option.queue.valid() ? option.instrs : std::vector<InstrId>()) {
       changed = onQueue(std::move(*changed), id, option.queue);
@@ -169,7 +185,8 @@ private:
     if (changed) {
       check(*changed, problems);
     }
-    return problems.hasErrors() ? std::nullopt : changed;
+    bool hasRoom = !changed || option.rings.empty() || mayFit(*changed, machine);
+    return problems.hasErrors() || !hasRoom ? std::nullopt : changed;
   }
 
   static std::string textOf(const Kernel &kernel, const Option &option) {

@@ -173,8 +173,12 @@ static uint64_t bytesOf(const Buffer &buffer, Format format) {
   return bytes;
 }
 
-static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes,
+static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, Format> &formats,
                           Diagnostics &diagnostics) {
+  IdVector<BufferId, Region> regions;
+  for (BufferId id : kernel.buffers.ids()) {
+    regions.push(regionOf(kernel.buffers[id], sizeOf(formats[id])));
+  }
   for (const Buffer &buffer : kernel.buffers) {
     for (BufferId earlier : buffer.alias) {
       diagnostics.error(
@@ -185,7 +189,7 @@ static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_
               kernel.text(buffer.name), kernel.text(kernel.buffers[earlier].name)));
     }
   }
-  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+  for (Overlap overlap : findOverlaps(kernel, regions)) {
     const Buffer &low = kernel.buffers[overlap.low];
     const Buffer &high = kernel.buffers[overlap.high];
     diagnostics
@@ -199,7 +203,6 @@ static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_
 
 IdVector<BufferId, Format> formatsOf(const Kernel &kernel, Diagnostics &diagnostics,
                                      uint64_t maxBytes) {
-  IdVector<BufferId, uint64_t> bytes(kernel.buffers.size(), 0);
   IdVector<BufferId, Format> formats(kernel.buffers.size(), Format::F32);
   uint64_t left = maxBytes;
   for (BufferId id : kernel.buffers.ids()) {
@@ -217,16 +220,16 @@ IdVector<BufferId, Format> formatsOf(const Kernel &kernel, Diagnostics &diagnost
       continue;
     }
     formats[id] = *format;
-    bytes[id] = bytesOf(buffer, *format);
-    if (bytes[id] > left) {
+    uint64_t bytes = bytesOf(buffer, *format);
+    if (bytes > left) {
       diagnostics.error(buffer.where, fmt::format("with buffer '{}', memory is larger than the {} "
                                                   "bytes that are simulated",
                                                   kernel.text(buffer.name), maxBytes));
       return formats;
     }
-    left -= bytes[id];
+    left -= bytes;
   }
-  checkOverlaps(kernel, bytes, diagnostics);
+  checkOverlaps(kernel, formats, diagnostics);
   return formats;
 }
 

@@ -160,6 +160,8 @@ private:
       bool isTrips = false;
       size_t at = text.countOf(loops[0], isTrips);
       std::optional<int64_t> smallest = leaving.smallest(static_cast<uint32_t>(at));
+      bool isLeast = isTrips && smallest && *smallest <= text.leastCount(loops[0]);
+      smallest = isLeast ? std::nullopt : smallest; // no 'max' is small enough
       answer.smallestCount = smallest ? std::optional(*smallest - (isTrips ? 1 : 0)) : smallest;
     }
   }
@@ -401,6 +403,27 @@ std::string quoted(const Kernel &kernel, const std::vector<LoopId> &loops) {
   return fmt::format("{}", fmt::join(std::views::transform(loops, name), ", "));
 }
 
+/// Loops proper, without branches and the root, which stand for values that no trips follow from.
+std::vector<LoopId> loopsAmong(const Kernel &kernel, const std::vector<LoopId> &bodies) {
+  std::vector<LoopId> loops;
+  std::ranges::copy_if(bodies, std::back_inserter(loops),
+                       [&](LoopId body) { return kernel.loops[body].kind == LoopKind::Loop; });
+  return loops;
+}
+
+/// Those values, if they have no `max`; and others.
+std::vector<std::string> openValues(const Kernel &kernel, const TileBound &bound) {
+  std::vector<std::string> names;
+  for (const RunValue &value : kernel.values) {
+    bool isNamed = std::ranges::count(bound.unbounded, value.loop) != 0;
+    if (isNamed && !value.max && kernel.loops[value.loop].kind != LoopKind::Loop) {
+      names.emplace_back(kernel.text(value.name));
+    }
+  }
+  names.insert(names.end(), bound.values.begin(), bound.values.end());
+  return names;
+}
+
 /// `'$n', '$m'` of run-time values.
 std::string quoted(const std::vector<std::string> &values) {
   return values.empty() ? "" : fmt::format("'${}'", fmt::join(values, "', '$"));
@@ -452,13 +475,14 @@ private:
   };
 
   std::string dependsOn(const TileBound &bound) const {
-    std::string loops = bound.unbounded.empty()
+    const std::vector<LoopId> unbounded = loopsAmong(kernel, bound.unbounded);
+    const std::vector<std::string> values = openValues(kernel, bound);
+    std::string loops = unbounded.empty()
                             ? ""
-                            : fmt::format("on how often {} run{}", quoted(kernel, bound.unbounded),
-                                          bound.unbounded.size() == 1 ? "s" : "");
-    return fmt::format("depends {}{}{}", loops,
-                       loops.empty() || bound.values.empty() ? "" : " and ",
-                       bound.values.empty() ? "" : "on " + quoted(bound.values));
+                            : fmt::format("on how often {} run{}", quoted(kernel, unbounded),
+                                          unbounded.size() == 1 ? "s" : "");
+    return fmt::format("depends {}{}{}", loops, loops.empty() || values.empty() ? "" : " and ",
+                       values.empty() ? "" : "on " + quoted(values));
   }
 
   static std::string others(size_t count) {
@@ -479,25 +503,26 @@ private:
     const auto &values = std::get<1>(key);
     if (!values.empty()) {
       return fmt::format("nothing binds {}, so it is taken for granted; a 'mod', a guard or a "
-                         "constant shows it",
+                         "constant shows it, or a declaration with 'max'",
                          quoted(values));
     }
+    std::string most = group.enoughMax ? fmt::format(" {}", *group.enoughMax) : "";
     auto hasNoMax = [&](LoopId loop) { // and may have none
       const Trip &trip = kernel.loops[loop].trip;
       bool isOther = trip.kind == Trip::Kind::Formula &&
                      (trip.max || aloneIn(kernel.tiles->formulaOf(loop).access).empty());
       return trip.kind == Trip::Kind::Guard || isOther;
     };
-    if (std::any_of(loops.begin(), loops.end(),
-                    [&](LoopId loop) { return kernel.loops[loop].isBranch(); })) {
-      return "a guard or a 'mod' shows it, or 'max' where a loop runs as often as the value says; "
-             "until then each run is checked";
+    if (loopsAmong(kernel, loops).size() < loops.size()) {
+      return fmt::format("a declaration with 'max{}' shows it, as 'tally.value \"{}\" max {}', a "
+                         "guard or a 'mod'; until then each run is checked",
+                         most, openValues(kernel, *group.first).front(),
+                         group.enoughMax ? std::to_string(*group.enoughMax) : "N");
     }
     if (std::any_of(loops.begin(), loops.end(), hasNoMax)) {
       return "a guard or a 'mod' shows it, or a loop with 'max' instead of 'while'; until then "
              "each run is checked";
     }
-    std::string most = group.enoughMax ? fmt::format(" {}", *group.enoughMax) : "";
     return fmt::format("state 'max{}' for the trips of {}; until then each run is checked", most,
                        quoted(kernel, loops));
   }
@@ -557,11 +582,12 @@ std::vector<std::string> takenForGranted(const Kernel &kernel,
     }
   };
   for (const TileBound &bound : bounds) {
-    const std::vector<LoopId> &loops = bound.unbounded;
+    const std::vector<LoopId> loops = loopsAmong(kernel, bound.unbounded);
+    const std::vector<std::string> values = openValues(kernel, bound);
     std::string when =
         loops.empty() ? "" : fmt::format(", however often {} run", quoted(kernel, loops));
     when += when.empty() || loops.size() > 1 ? "" : "s";
-    when += bound.values.empty() ? "" : fmt::format(", whatever {} is", quoted(bound.values));
+    when += values.empty() ? "" : fmt::format(", whatever {} is", quoted(values));
     if (bound.kind != TileBound::Kind::Leaves) {
       stays(bound.first.instr, bound.first.access, when);
     }

@@ -147,7 +147,7 @@ private:
     }
     if (kernel.loops[then].trip.condition.valid()) {
       const bool isTaken =
-          kernel.tiles->conditionOf(then).mayHold([&](LoopId around) { return at[around]; }, known);
+          kernel.tiles->conditionOf(then).isMet([&](LoopId around) { return at[around]; }, known);
       const LoopId body = isTaken ? then : otherwise;
       return matters[body] ? visit(body, std::move(counts)) : counts;
     }

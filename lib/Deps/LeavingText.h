@@ -288,6 +288,12 @@ public:
   /// Whether a variable says how often the loop runs.
   bool canCount(LoopId loop) const { return !isByValue(loop) || variables.openValue(); }
 
+  /// Fewer than that it never is.
+  int64_t leastCount(LoopId loop) const {
+    const Variable *value = isByValue(loop) ? variables.openValue() : nullptr;
+    return value ? static_cast<int64_t>(kernel.values[kernel.valueNamed(value->symbol)].min) : 0;
+  }
+
   /// Where to find by how often the loop runs: its trips this time, or else its iteration.
   size_t countOf(LoopId loop, bool &isTrips) const {
     What counts = isByValue(loop)                      ? What::Value
@@ -340,7 +346,7 @@ private:
 
   /// Whether it stands for a value that it names: by its formula, or by its condition.
   bool isByValue(LoopId loop) const {
-    return variables.isFormula(loop) || kernel.loops[loop].isBranch();
+    return variables.isFormula(loop) || kernel.loops[loop].kind != LoopKind::Loop;
   }
 
   std::string leavingText(const TileText &text) const {

@@ -100,18 +100,43 @@ bool TileBoxes::countsDivergent(const BodyTile &tile) const {
   });
 }
 
+namespace {
+
+/// All places of a tile in some dimensions of its buffer, the last one fastest.
+struct Hull {
+  Bounds places{0, 0};
+  int64_t count = 1; ///< of the places that the dimensions give one by one
+  int64_t total = 1; ///< of the whole buffer
+
+  void add(const Bounds &bounds, int64_t extent) {
+    count = product(count, bounds.last - bounds.first + 1);
+    total = std::min(product(total, extent), Bounds::endless);
+    places =
+        bounds.isEmpty() || places.isEmpty() ? Bounds{0, -1} : sum(scaled(places, extent), bounds);
+  }
+
+  bool isSolid() const { return places.last - places.first + 1 == count; }
+
+  /// What is beyond the end meets what lies anywhere in the buffer.
+  void extendToBuffer() {
+    places = {std::min(places.first, total - 1), std::max<int64_t>(places.last, 0)};
+  }
+};
+
+} // namespace
+
 TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
-  const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
+  const Buffer &of = kernel.buffers[buffer];
   const BodyTile &read = table[id];
   const ParsedAccess &access = read.access;
   TileBox tile{id, buffer, read.home, static_cast<uint32_t>(boxes.size()), {0, 0}};
   tile.isFixed = !access.anywhere && access.guards.empty();
   tile.isDivergent = countsDivergent(read);
-  int64_t numElements = 1;
-  int64_t totalElements = 1;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    Bounds all{0, static_cast<int64_t>(std::min<uint64_t>(shape[d], Bounds::endless)) - 1};
-    Bounds bounds = all;
+  Hull inside;     // of each partition, if memory is shared
+  Hull partitions; // of the buffer's own
+  for (size_t d = 0; d < of.shape.size(); ++d) {
+    int64_t extent = static_cast<int64_t>(std::min<uint64_t>(of.shape[d], Bounds::endless));
+    Bounds bounds{0, extent - 1};
     if (!access.dims.empty()) {
       const TileDim &dim = access.dims[d];
       bounds = boundsOf(kernel, read, dim);
@@ -120,20 +145,18 @@ TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
     }
     boxes.push_back(access.dims.empty() ? Bounds{} : bounds); // all: also what lies beyond the end
     grids.push_back(access.dims.empty() ? Lattice{} : latticeOf(access, access.dims[d]));
-    numElements = product(numElements, bounds.last - bounds.first + 1);
-    int64_t extent = all.last + 1;
-    totalElements = std::min(product(totalElements, extent), Bounds::endless);
-    tile.hull = bounds.isEmpty() || tile.hull.isEmpty() ? Bounds{0, -1}
-                                                        : sum(scaled(tile.hull, extent), bounds);
+    bool isPartition = goesOverPartitions(of, d) && !shared.isAlone(buffer);
+    (isPartition ? partitions : inside).add(bounds, extent);
   }
-  tile.isSolid =
-      tile.isFixed && isPlaced(buffer) && tile.hull.last - tile.hull.first + 1 == numElements;
-  if (!tile.hull.isEmpty()) {
-    // A tile beyond the end meets those of all the buffer.
-    tile.hull = {std::min(tile.hull.first, totalElements - 1),
-                 std::max<int64_t>(tile.hull.last, 0)};
-    tile.hull = inGroup(buffer, tile.hull);
+  if (inside.places.isEmpty() || partitions.places.isEmpty()) {
+    tile.hull = {0, -1};
+    return tile;
   }
+  bool isSolid = inside.isSolid() && takesAllPartitions(buffer, partitions.places);
+  inside.extendToBuffer();
+  partitions.extendToBuffer();
+  tile.hull = inGroup(buffer, inside.places, partitions.places);
+  tile.isSolid = tile.isFixed && isPlaced(buffer) && isSolid && tile.hull.last < Bounds::endless;
   return tile;
 }
 
@@ -141,19 +164,30 @@ bool TileBoxes::isPlaced(BufferId buffer) const {
   return shared.isAlone(buffer) || shared.isKnown(shared.groupOf(buffer));
 }
 
-Bounds TileBoxes::inGroup(BufferId buffer, const Bounds &elements) const {
+/// Of those that its group has.
+bool TileBoxes::takesAllPartitions(BufferId buffer, const Bounds &partitions) const {
+  auto number = static_cast<int64_t>(shared.numPartitions(shared.groupOf(buffer)));
+  return shared.isAlone(buffer) || partitions.last - partitions.first + 1 == number;
+}
+
+/// Places of shared memory are counted byte by byte, and for each byte partition by partition: most
+/// tiles take all partitions, and so what lies between their first place and their last.
+Bounds TileBoxes::inGroup(BufferId buffer, const Bounds &elements, const Bounds &partitions) const {
   if (!isPlaced(buffer)) {
     return {0, 0};
   }
   if (shared.isAlone(buffer)) {
     return elements;
   }
-  int64_t bytes = static_cast<int64_t>(*elementBytes(kernel, buffer));
-  uint64_t address = *kernel.buffers[buffer].address;
-  int64_t start = static_cast<int64_t>(std::min<uint64_t>(address, Bounds::endless));
-  Bounds first = scaled({elements.first, elements.first}, bytes);
-  Bounds end = scaled({elements.last + 1, elements.last + 1}, bytes);
-  return sum({start, start}, {first.first, end.last - 1});
+  const Region &region = shared.regionOf(buffer);
+  int64_t size = static_cast<int64_t>(*elementBytes(kernel, buffer));
+  auto number = static_cast<int64_t>(shared.numPartitions(shared.groupOf(buffer)));
+  auto firstByte = static_cast<int64_t>(std::min<uint64_t>(region.firstByte, Bounds::endless));
+  auto firstPartition = static_cast<int64_t>(region.firstPartition);
+  Bounds begin = scaled({elements.first, elements.first}, size);
+  Bounds end = scaled({elements.last + 1, elements.last + 1}, size);
+  Bounds bytes = sum({firstByte, firstByte}, {begin.first, end.last - 1});
+  return sum(scaled(bytes, number), sum({firstPartition, firstPartition}, partitions));
 }
 
 bool TileBoxes::boxesMeet(const TileBox &a, const TileBox &b) const {

@@ -4,8 +4,8 @@
 // each dimension the residues that these have: X[2*i] and X[2*i + 1] never meet.
 //
 // The hull of a tile is a range of memory, in which tiles of other buffers may lie, too. It is
-// counted in elements where a buffer has its memory for itself; in bytes where it shares memory
-// and all is known of that. Otherwise all memory of its group is one place.
+// counted in elements where a buffer has its memory for itself; in bytes (of each partition) where
+// it shares memory and all is known of that. Otherwise all memory of its group is one place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,7 +90,8 @@ public:
 private:
   TileBox boxOf(TileId id, BufferId buffer);
   bool countsDivergent(const BodyTile &tile) const;
-  Bounds inGroup(BufferId buffer, const Bounds &elements) const;
+  bool takesAllPartitions(BufferId buffer, const Bounds &partitions) const;
+  Bounds inGroup(BufferId buffer, const Bounds &elements, const Bounds &partitions) const;
 
   const Kernel &kernel;
   const TileTable &table;

@@ -240,7 +240,8 @@ std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, cons
                      cy, y.stride);
 }
 
-/// The stretches of bytes of one tile: one for each value of the variables in their ranges.
+/// Numbers of one tile in stretches, one stretch for each value of the variables in their ranges:
+/// the partitions that it takes, or the bytes in each of them.
 struct Stretches {
   TileText::Sum first;
   TileText::Sum length;
@@ -248,19 +249,44 @@ struct Stretches {
   std::string ranges; ///< ends with " and "
 };
 
-/// Dimensions are joined from the innermost one on as long as they are touched wholly; the next one
-/// may still be a part of the stretch.
-Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText &side,
-                      std::string_view prefix) {
-  const Buffer &buffer = pair.kernel.buffers[tile.buffer];
-  const ParsedAccess &access = pair.tiles.parsed(tile);
-  uint64_t block = *elementBytes(pair.kernel, tile.buffer); // bytes of one index
-  Stretches all{TileText::number(*buffer.address), TileText::number(block), {}, ""};
-  bool isStretch = true;
-  for (size_t d = buffer.shape.size(); d-- > 0; block *= buffer.shape[d]) {
+/// Of one side of a pair.
+class StretchText {
+public:
+  StretchText(const TilePair &pair, const TileBox &tile, const TileText &side,
+              std::string_view prefix)
+      : buffer(pair.kernel.buffers[tile.buffer]), access(pair.tiles.parsed(tile)), side(side),
+        prefix(prefix), elementSize(*elementBytes(pair.kernel, tile.buffer)) {}
+
+  Stretches partitions() const {
+    if (!buffer.partitions) {
+      return {TileText::number(0), TileText::number(1), {}, ""};
+    }
+    Stretches all{TileText::number(buffer.partitions->first), TileText::number(1), {}, ""};
+    bool isStretch = true;
+    add(buffer.partitions->dim, 1, isStretch, all);
+    return all;
+  }
+
+  /// Dimensions are joined from the innermost one on as long as they are touched wholly; the next
+  /// one may still be a part of the stretch.
+  Stretches bytes() const {
+    uint64_t block = elementSize; // bytes of one index
+    Stretches all{TileText::number(*buffer.address), TileText::number(block), {}, ""};
+    bool isStretch = true;
+    for (size_t d = buffer.shape.size(); d-- > 0;) {
+      if (!goesOverPartitions(buffer, d)) {
+        add(d, block, isStretch, all);
+        block *= buffer.shape[d];
+      }
+    }
+    return all;
+  }
+
+private:
+  void add(size_t d, uint64_t block, bool &isStretch, Stretches &all) const {
     if (access.dims.empty()) {
       all.length = TileText::number(block * buffer.shape[d]);
-      continue;
+      return;
     }
     const TileDim &dim = access.dims[d];
     TileText::Sum size = dim.size.valid() ? side.sum(dim.size) : TileText::number(1);
@@ -279,27 +305,39 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
                    access.exprs[dim.size].value == static_cast<int64_t>(buffer.shape[d]);
     isStretch &= isWhole;
   }
-  return all;
-}
 
-/// That two stretches meet, if their lengths are not both constants.
-std::string overlapText(const Stretches &x, const Stretches &y) {
-  std::string ofX = TileText::textOf(x.first), ofY = TileText::textOf(y.first);
-  return fmt::format("{} and {}", isBefore(ofX, ofY, TileText::textOf(y.length)),
-                     isBefore(ofY, ofX, TileText::textOf(x.length)));
-}
+  const Buffer &buffer;
+  const ParsedAccess &access;
+  const TileText &side;
+  std::string_view prefix;
+  uint64_t elementSize;
+};
 
-std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c) {
-  Stretches x = stretchesOf(pair, pair.producer, p, "k");
-  Stretches y = stretchesOf(pair, pair.consumer, c, "l");
+/// That a number is in a stretch of both, for some values of their variables.
+std::string stretchesMeet(const Stretches &x, const Stretches &y) {
   std::vector<std::string> variables = x.variables;
   variables.insert(variables.end(), y.variables.begin(), y.variables.end());
   std::string exists =
       variables.empty() ? "" : fmt::format("exists {} : ", fmt::join(variables, ", "));
   bool areConstant = x.length.text.empty() && y.length.text.empty();
-  std::string meet = areConstant ? apartText(x.first, x.length.constant, y.first, y.length.constant)
-                                 : overlapText(x, y);
+  std::string ofX = TileText::textOf(x.first), ofY = TileText::textOf(y.first);
+  std::string meet = areConstant
+                         ? apartText(x.first, x.length.constant, y.first, y.length.constant)
+                         : fmt::format("{} and {}", isBefore(ofX, ofY, TileText::textOf(y.length)),
+                                       isBefore(ofY, ofX, TileText::textOf(x.length)));
   return fmt::format("({}{}{}{})", exists, x.ranges, y.ranges, meet);
+}
+
+/// Tiles of two buffers are products of partitions and bytes, so they meet if both do.
+std::string placesMeet(const TilePair &pair, const TileText &p, const TileText &c) {
+  const StretchText x(pair, pair.producer, p, "k"), y(pair, pair.consumer, c, "l");
+  std::string bytes = stretchesMeet(x.bytes(), y.bytes());
+  auto isDivided = [&](const TileBox &tile) {
+    return pair.kernel.buffers[tile.buffer].partitions.has_value();
+  };
+  return isDivided(pair.producer) || isDivided(pair.consumer)
+             ? fmt::format("{} and {}", stretchesMeet(x.partitions(), y.partitions()), bytes)
+             : bytes;
 }
 
 } // namespace
@@ -317,7 +355,7 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
                                   pair.tiles.parsed(pair.consumer).dims[d], c, d));
   }
   if (deciding.areBytes) {
-    conditions.push_back(bytesMeet(pair, p, c));
+    conditions.push_back(placesMeet(pair, p, c));
   }
   for (const Deciding::Side &side : deciding.sides) {
     const TileText &text = &side == &deciding.sides[0] ? p : c;

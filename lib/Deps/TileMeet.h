@@ -7,8 +7,10 @@
 //   X[A, 2:4]       first + 8 * (A * 16 + 2)              and 32 bytes from there on
 //   X[0:3, 2:4]     first + 8 * (k * 16 + 2), 0 <= k < 3  each
 //
-// and in either case only in iterations in which the guards of both hold and neither is empty. What
-// is not known is left out, so that the tiles meet more often than they do.
+// and a number of stretches of partitions, where memory has several (Overlap.h).
+//
+// In either case they meet only in iterations in which the guards of both hold and neither is
+// empty. What is not known is left out, so that the tiles meet more often than they do.
 //
 //===----------------------------------------------------------------------===//
 

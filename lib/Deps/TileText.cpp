@@ -198,9 +198,10 @@ static std::string joined(const Kernel &kernel, LoopId home, const SideNames &na
     const BodyTile &condition = kernel.tiles->conditionOf(l);
     const bool isElse = kernel.loops[l].kind == LoopKind::Else;
     const std::vector<TileGuard> &guards = condition.access.guards;
+    const bool isOneOfSeveral = condition.saysOneOfSeveral(!isElse);
     std::string one;
-    for (const TileGuard &guard : isChosen(isElse && guards.size() > 1) ? guards : noGuards) {
-      one += one.empty() ? "" : isElse ? " or " : " and ";
+    for (const TileGuard &guard : isChosen(isOneOfSeveral) ? guards : noGuards) {
+      one += one.empty() ? "" : isOneOfSeveral ? " or " : " and ";
       one += TileText(condition, names).guard(isElse ? guard.opposite() : guard);
     }
     all += one.empty() ? "" : fmt::format("{}({})", all.empty() ? "" : " and ", one);

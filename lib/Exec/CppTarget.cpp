@@ -269,6 +269,10 @@ Value CppTarget::both(Value a, Value b) {
   return add({fmt::format("{} && {}", inner(a), inner(b)), false});
 }
 
+Value CppTarget::either(Value a, Value b) {
+  return add({fmt::format("{} || {}", inner(a), inner(b)), false});
+}
+
 Value CppTarget::within(Value index, uint64_t size, std::string_view tile) {
   return atomNotNegative(
       fmt::format("tally::within({}, {}, {})", of(index).text, size, quoted(tile)));

@@ -123,7 +123,9 @@ private:
     for (const TileGuard &guard : condition.access.guards) {
       Value one = target.compare(guard.relation, writeIndex(condition, guard.left, kernel, target),
                                  writeIndex(condition, guard.right, kernel, target));
-      all = all ? target.both(*all, one) : one;
+      all = !all                        ? one
+            : condition.access.isEither ? target.either(*all, one)
+                                        : target.both(*all, one);
     }
     return *all;
   }

@@ -88,6 +88,7 @@ public:
   virtual Value indexOf(TileExpr::Kind kind, Value a, Value b) = 0;
   virtual Value compare(TileGuard::Relation relation, Value a, Value b) = 0;
   virtual Value both(Value a, Value b) = 0;
+  virtual Value either(Value a, Value b) = 0;
   /// The index, if it is from 0 to size - 1; otherwise the run ends, as the tile is outside.
   virtual Value within(Value index, uint64_t size, std::string_view tile) = 0;
   /// The same, but only if the condition holds.

@@ -93,7 +93,7 @@ Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics) {
   files.startKernel(resolver);
   Door door(files, resolver);
   resolver.open(std::string_view(op.getSymName()), op.getData(), files.where(op));
-  door.body(op.getBody(), Kinds<EngineOp, BufferOp>());
+  door.body(op.getBody(), Kinds<EngineOp, ValueOp, BufferOp>());
   door.body(op.getBody(), Kinds<InstrOp, DepOp, LoopOp, IfOp>());
   for (DepOp dep : door.deps) {
     resolver.add(dep.getData(), files.where(dep));

@@ -222,12 +222,13 @@ private:
   KernelResolver resolver;
   Location where;                                 ///< of the statement at hand
   std::vector<bool> bodies;                       ///< the open ones; whether an 'else' may follow
-  bool isDeclared = false;                        ///< engines and buffers come first
+  bool isDeclared = false;                        ///< engines, values and buffers come first
   std::vector<std::pair<DepData, Location>> deps; ///< all names are known at the end
 };
 
 template <typename Data> bool KernelReader::read() {
-  constexpr bool declares = std::is_same_v<Data, EngineData> || std::is_same_v<Data, BufferData>;
+  constexpr bool declares = std::is_same_v<Data, EngineData> || std::is_same_v<Data, ValueData> ||
+                            std::is_same_v<Data, BufferData>;
   Data data;
   if ((declares && isDeclared) || failed(parseStruct(parser, data))) {
     return false;
@@ -274,7 +275,7 @@ bool KernelReader::readBody() {
   while (true) {
     if (!hasMark("}")) {
       where = parser.where(where.file);
-      if (!readOneOf<InstrData, DepData, LoopData, IfData, EngineData, BufferData>()) {
+      if (!readOneOf<InstrData, DepData, LoopData, IfData, EngineData, ValueData, BufferData>()) {
         return false;
       }
     } else if (bodies.empty()) {

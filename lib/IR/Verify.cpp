@@ -42,7 +42,8 @@ struct BodyRule {
 };
 
 constexpr BodyRule bodyRules[] = {
-    {is<KernelOp>, isStatement, is<EngineOp, BufferOp>, "engine, buffer, loop, if, instr and dep"},
+    {is<KernelOp>, isStatement, is<EngineOp, ValueOp, BufferOp>,
+     "engine, value, buffer, loop, if, instr and dep"},
     {is<LoopOp, IfOp>, isStatement, isStatement, "loop, if, instr and dep"},
     {is<CodeOp>, is<SemaphoreOp>, is<ProgramOp>, "semaphore and program"},
     {is<ProgramOp>, isStep, is<RegisterOp>,
@@ -62,7 +63,7 @@ const char *homeOf(mlir::Operation *op) {
   if (mlir::isa<KernelOp, CodeOp>(op)) {
     return "directly in a module";
   }
-  if (mlir::isa<EngineOp, BufferOp>(op)) {
+  if (mlir::isa<EngineOp, ValueOp, BufferOp>(op)) {
     return "directly in a 'tally.kernel'";
   }
   if (isStatement(op)) {

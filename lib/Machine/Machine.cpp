@@ -17,6 +17,7 @@
 #include "../Support/StrictJson.h"
 #include "Formula.h"
 #include "Properties.h"
+#include "tally/Model/Overlap.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/ReadFile.h"
 
@@ -63,6 +64,11 @@ bool Machine::addsInOrder(std::string_view engine) const {
   return !sumsInOrder || isOneOf(*sumsInOrder, engine);
 }
 
+const MemorySize *Machine::memory(std::string_view space) const {
+  auto found = std::ranges::find(memories, space, &MemorySize::space);
+  return found == memories.end() ? nullptr : &*found;
+}
+
 const Parameter *Machine::parameter(std::string_view parameterName) const {
   auto found = std::lower_bound(
       parameters.begin(), parameters.end(), parameterName,
@@ -94,6 +100,8 @@ private:
   std::vector<std::string> engines(const JsonAt &list) const;
   void readGroup(std::string_view name);
   void read(const Property &property, const JsonAt &at);
+  void memories(const JsonAt &list);
+  uint64_t sizeOf(const JsonAt &memory, std::string_view key, uint64_t most);
   void parameters();
   void expectRead(const JsonAt &parameters) const;
   bool parameterForm(const JsonAt &at, std::span<const std::string_view> units);
@@ -109,8 +117,8 @@ private:
 
 Machine MachineReader::run() {
   document.expectObject({"schema", "version", "name", "description", "engines", "sums_in_order",
-                         "issues_transfers", "limits", "alu", "wait", "queue", "encoding",
-                         "parameters", "facts"});
+                         "issues_transfers", "memories", "limits", "alu", "wait", "queue",
+                         "encoding", "parameters", "facts"});
   document.expectSchema("tally-machine", 1, 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->name("machine") : "";
@@ -123,6 +131,9 @@ Machine MachineReader::run() {
   }
   if (std::optional<JsonAt> list = document.find("issues_transfers")) {
     machine.issuesTransfers = engines(*list);
+  }
+  if (std::optional<JsonAt> list = document.find("memories")) {
+    memories(*list);
   }
   for (std::string_view group : {"limits", "alu", "wait", "queue", "encoding"}) {
     readGroup(group);
@@ -145,6 +156,24 @@ std::vector<std::string> MachineReader::engines(const JsonAt &list) const {
     names.push_back(std::move(name));
   }
   return names;
+}
+
+void MachineReader::memories(const JsonAt &list) {
+  if (!list.expectObject()) {
+    return;
+  }
+  list.forMembers([&](std::string_view space, const JsonAt &at) {
+    if (at.expectObject({"partitions", "bytes"})) {
+      machine.memories.push_back({std::string(space), sizeOf(at, "partitions", maxPartitions),
+                                  sizeOf(at, "bytes", maxMemory)});
+    }
+  });
+}
+
+/// Of partitions, or of each of them.
+uint64_t MachineReader::sizeOf(const JsonAt &memory, std::string_view key, uint64_t most) {
+  std::optional<JsonAt> at = memory.need(key);
+  return at && numberForm(*at, std::span(&key, 1)) ? at->find("value")->unsignedIn(1, most) : 1;
 }
 
 /// Whether this is a number with its origin, in one of `units`; none: in any. What "value" holds is

@@ -68,7 +68,7 @@ private:
       expr(guard.left);
       text += fmt::format(" {} ", toString(guard.relation));
       expr(guard.right);
-      separator = " and ";
+      separator = access.isEither ? " or " : " and ";
     }
   }
 

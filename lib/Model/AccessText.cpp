@@ -73,8 +73,15 @@ public:
 
   std::optional<ParsedAccess> runCondition() {
     guards();
-    if (peek(); !failed() && at < text.size()) {
-      failAtEnd("expected an operator, 'and' or the end of the condition");
+    result.isEither = !failed() && result.guards.size() == 1 && acceptWord("or");
+    if (result.isEither) {
+      guards("or");
+    }
+    if (!failed() && acceptWord(result.isEither ? "and" : "or")) {
+      fail("'and' and 'or' may not stand in one condition; put one of the two into a 'tally.if' of "
+           "its own");
+    } else if (peek(); !failed() && at < text.size()) {
+      failAtEnd("expected an operator, 'and', 'or' or the end of the condition");
     }
     return failed() ? std::nullopt : std::optional(std::move(result));
   }
@@ -183,10 +190,10 @@ private:
     result.dims.push_back(dim);
   }
 
-  void guards() {
+  void guards(std::string_view separator = "and") {
     do {
       guard();
-    } while (!failed() && acceptWord("and"));
+    } while (!failed() && acceptWord(separator));
   }
 
   void guard() {

@@ -18,6 +18,7 @@
 #include "tally/Model/Ranges.h"
 #include "tally/Model/Regions.h"
 #include "tally/Model/Tiles.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/Printable.h"
 
 #include <algorithm>
@@ -67,6 +68,7 @@ private:
   // Numbers
   void engines();
   void buffer(BufferId id);
+  void partitions(const Buffer &buffer, std::string_view name);
   void loop(LoopId id);
   void trip(const Loop &loop);
   bool isBounded(const BodyTile &formula) const;
@@ -244,9 +246,28 @@ void Checker::buffer(BufferId id) {
              name, kernel.text(kernel.buffers[earlier].name));
     }
   }
+  partitions(buffer, name);
   std::string problem = sizeProblem(kernel, id);
   if (!problem.empty()) {
     report(diagnostics, buffer.where, "buffer '{}' does not fit in memory: {}", name, problem);
+  }
+}
+
+void Checker::partitions(const Buffer &buffer, std::string_view name) {
+  if (!buffer.partitions) {
+    return;
+  }
+  auto [first, dim] = *buffer.partitions;
+  if (dim >= buffer.shape.size()) {
+    report(diagnostics, buffer.where,
+           "dimension {} of buffer '{}' is said to go over partitions, and it has {}; dimensions "
+           "count from 0",
+           dim, name, counted(buffer.shape.size(), "dimension"));
+  } else if (uint64_t extent = buffer.shape[dim];
+             extent > maxPartitions || first > maxPartitions - extent) {
+    report(diagnostics, buffer.where,
+           "buffer '{}' takes {} partitions from partition {} on, and a memory has at most {}",
+           name, extent, first, maxPartitions);
   }
 }
 
@@ -338,7 +359,14 @@ void Checker::formula(const Loop &loop) {
 /// is given a number says which of the two is meant.
 void Checker::value(const RunValue &value) {
   std::string_view name = kernel.text(value.name);
-  Location where = kernel.loops[value.loop].where;
+  const DeclaredValue *declared = kernel.declarationOf(value);
+  Location where = declared ? declared->where : kernel.loops[value.loop].where;
+  for (const DeclaredValue &other : kernel.declaredValues) {
+    if (other.name == value.name && &other != declared) {
+      report(diagnostics, other.where, "value '{}' is declared twice", name)
+          .note(where, "the first one is here");
+    }
+  }
   uint64_t largest = std::max(value.min, value.max.value_or(0));
   if (largest > maxCount) {
     report(diagnostics, where, "'${}' may be {}; a trip count is at most {}", name, largest,

@@ -183,6 +183,11 @@ BufferId KernelBuilder::buffer(std::string_view name, std::span<const uint64_t> 
   return kernel.buffers.push(std::move(buffer));
 }
 
+void KernelBuilder::declareValue(std::string_view name, uint64_t min, std::optional<uint64_t> max,
+                                 Location where) {
+  kernel.declaredValues.push_back({kernel.strings.intern(name), min, max, where});
+}
+
 void KernelBuilder::alias(BufferId later, BufferId earlier) {
   assert(earlier < later && "buffers name earlier ones");
   kernel.buffers[later].alias.push_back(earlier);

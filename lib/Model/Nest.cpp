@@ -123,10 +123,10 @@ static constexpr uint64_t fewMore = 16;
 bool forValues(const Kernel &kernel, std::span<const RunValueId> values, NestChoice choice,
                Fuel &fuel, const std::function<bool(const NestChoice &)> &visit) {
   bool isAll = true;
-  // A larger one lets loops run longer, which ends; to a condition that names it, it may be all
-  // one.
+  // A larger one lets loops run longer, which ends; to a condition or a tile that names it, it may
+  // be all one.
   auto last = [&](const RunValue &value) {
-    const bool isFew = values.size() > 1 || kernel.loops[value.loop].isBranch();
+    const bool isFew = values.size() > 1 || kernel.loops[value.loop].kind != LoopKind::Loop;
     return static_cast<int64_t>(value.max.value_or(isFew ? value.min + fewMore : maxCount));
   };
   for (RunValueId id : values) {

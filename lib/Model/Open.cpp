@@ -86,7 +86,7 @@ private:
       report(diagnostics, buffer.where,
              "the slots of buffer '{}' are left open, but not seen to be taken in turn: each tile "
              "takes one slot, as '{}[A mod {}]', by one loop or its total, after that slot was "
-             "written; otherwise, drop 'ring'",
+             "surely written; otherwise, drop 'ring'",
              name, name, buffer.shape.empty() ? 1 : buffer.shape[0]);
       return;
     }

@@ -7,11 +7,80 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <tuple>
 
 namespace tally {
 
-std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes) {
+bool Region::meets(const Region &other) const {
+  auto meet = [](uint64_t x, uint64_t sizeOfX, uint64_t y, uint64_t sizeOfY) {
+    return x <= y ? y - x < sizeOfX : x - y < sizeOfY;
+  };
+  return meet(firstPartition, numPartitions, other.firstPartition, other.numPartitions) &&
+         meet(firstByte, numBytes, other.firstByte, other.numBytes);
+}
+
+Region regionOf(const Buffer &buffer, uint64_t elementBytes) {
+  Region region{0, 1, buffer.address.value_or(0), elementBytes};
+  for (size_t d = 0; d < buffer.shape.size(); ++d) {
+    if (goesOverPartitions(buffer, d)) {
+      region.firstPartition = buffer.partitions->first;
+      region.numPartitions = buffer.shape[d];
+    } else {
+      region.numBytes *= buffer.shape[d]; // check() has seen to it that it fits
+    }
+  }
+  return region;
+}
+
+namespace {
+
+/// Of the buffers of one space that begin at some byte or before it, for each partition the one
+/// that ends last. What comes next, at this byte or later, meets one of those before in a partition
+/// if and only if it meets this one there.
+class Farthest {
+public:
+  Farthest() { from[0] = {}; }
+
+  /// Calls `meets` for each buffer that this one lies over, as above, and then counts it, too.
+  template <typename Visit> void add(BufferId id, const Region &region, Visit meets) {
+    cutAt(region.firstPartition);
+    cutAt(region.firstPartition + region.numPartitions);
+    BufferId last;
+    for (auto at = from.find(region.firstPartition);
+         at->first < region.firstPartition + region.numPartitions; ++at) {
+      End &end = at->second;
+      if (end.byte > region.firstByte && end.buffer != last) {
+        last = end.buffer;
+        meets(end.buffer);
+      }
+      if (endOf(region) > end.byte) {
+        end = {id, endOf(region)};
+      }
+    }
+  }
+
+private:
+  struct End {
+    BufferId buffer;
+    uint64_t byte = 0;
+  };
+
+  static uint64_t endOf(const Region &region) {
+    return std::min(region.numBytes, UINT64_MAX - region.firstByte) + region.firstByte;
+  }
+
+  void cutAt(uint64_t partition) {
+    auto after = from.upper_bound(partition);
+    from.emplace_hint(after, partition, std::prev(after)->second);
+  }
+
+  std::map<uint64_t, End> from; ///< by the first partition of those that have it
+};
+
+} // namespace
+
+std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, Region> &regions) {
   std::vector<BufferId> placed;
   for (BufferId id : kernel.buffers.ids()) {
     if (kernel.buffers[id].address) {
@@ -19,29 +88,15 @@ std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId,
     }
   }
   auto key = [&](BufferId id) {
-    return std::tuple(kernel.buffers[id].space, *kernel.buffers[id].address, id);
+    return std::tuple(kernel.buffers[id].space, regions[id].firstByte, id);
   };
-  std::sort(placed.begin(), placed.end(), [&](BufferId a, BufferId b) { return key(a) < key(b); });
+  std::ranges::sort(placed, {}, key);
 
   std::vector<Overlap> overlaps;
-  BufferId farthest; // of those in this space so far, the one that ends last
-  auto reaches = [&](BufferId id, uint64_t address) {
-    return address - *kernel.buffers[id].address < bytes[id];
-  };
-  auto endOf = [&](BufferId id) {
-    uint64_t address = *kernel.buffers[id].address;
-    return bytes[id] > UINT64_MAX - address ? UINT64_MAX : address + bytes[id];
-  };
+  std::map<NameId, Farthest> spaces;
   for (BufferId id : placed) {
-    const Buffer &buffer = kernel.buffers[id];
-    if (!farthest.valid() || kernel.buffers[farthest].space != buffer.space) {
-      farthest = id;
-      continue;
-    }
-    if (reaches(farthest, *buffer.address)) {
-      overlaps.push_back({farthest, id});
-    }
-    farthest = endOf(id) > endOf(farthest) ? id : farthest;
+    spaces[kernel.buffers[id].space].add(id, regions[id],
+                                         [&](BufferId low) { overlaps.push_back({low, id}); });
   }
   return overlaps;
 }
@@ -93,16 +148,14 @@ std::string sizeProblem(const Kernel &kernel, BufferId id) {
 //===----------------------------------------------------------------------===//
 
 SharedMemory::SharedMemory(const Kernel &kernel)
-    : kernel(kernel), members(kernel.buffers.size()), known(kernel.buffers.size(), true) {
+    : kernel(kernel), members(kernel.buffers.size()), known(kernel.buffers.size(), true),
+      partitions(kernel.buffers.size(), 1) {
   for (BufferId id : kernel.buffers.ids()) {
     uint64_t size = elementBytes(kernel, id).value_or(largestElement);
-    for (uint64_t extent : kernel.buffers[id].shape) {
-      size *= extent; // check() has seen to it that it fits
-    }
-    bytes.push(size);
+    regions.push(tally::regionOf(kernel.buffers[id], size));
     groups.push(id);
   }
-  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+  for (Overlap overlap : findOverlaps(kernel, regions)) {
     join(overlap.low, overlap.high);
   }
   for (BufferId id : kernel.buffers.ids()) {
@@ -121,6 +174,8 @@ SharedMemory::SharedMemory(const Kernel &kernel)
     }
     known[group] = known[group] && kernel.buffers[id].address && elementBytes(kernel, id) &&
                    kernel.buffers[id].alias.empty();
+    const Region &region = regions[id];
+    partitions[group] = std::max(partitions[group], region.firstPartition + region.numPartitions);
   }
 }
 
@@ -155,9 +210,7 @@ InCommon SharedMemory::between(BufferId a, BufferId b) const {
 InCommon SharedMemory::byAddress(BufferId a, BufferId b) const {
   const Buffer &x = kernel.buffers[a];
   const Buffer &y = kernel.buffers[b];
-  bool meet = x.address && y.address && x.space == y.space &&
-              (*x.address <= *y.address ? *y.address - *x.address < bytes[a]
-                                        : *x.address - *y.address < bytes[b]);
+  bool meet = x.address && y.address && x.space == y.space && regions[a].meets(regions[b]);
   if (!meet) {
     return InCommon::Nothing;
   }

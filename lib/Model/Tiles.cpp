@@ -92,7 +92,8 @@ static void addConditions(const Kernel &kernel, const std::map<LoopId, BodyTile>
     const BodyTile &condition = found->second;
     const std::vector<TileGuard> &guards = condition.access.guards;
     const bool isElse = kernel.loops[l].kind == LoopKind::Else;
-    for (const TileGuard &guard : isElse &&guards.size() > 1 ? std::vector<TileGuard>() : guards) {
+    for (const TileGuard &guard :
+         condition.saysOneOfSeveral(!isElse) ? std::vector<TileGuard>() : guards) {
       TileGuard added = isElse ? guard.opposite() : guard;
       added.left = copied(condition, guard.left, tile);
       added.right = copied(condition, guard.right, tile);

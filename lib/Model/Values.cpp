@@ -22,8 +22,16 @@ public:
     }
     addNamed(*formula, id);
     if (std::string_view alone = aloneIn(*formula); !alone.empty()) {
-      bound(kernel.values[valueOf(alone, id)], id);
+      RunValue &value = kernel.values[valueOf(alone, id)];
+      value.loop = value.isStated ? value.loop : id;
+      value.isStated = true;
+      bound(value, trip.min, trip.max);
     }
+  }
+
+  void add(const DeclaredValue &declared) {
+    RunValue &value = kernel.values[valueOf(kernel.text(declared.name), rootLoop)];
+    bound(value, declared.min, declared.max);
   }
 
   void addCondition(LoopId id) {
@@ -48,14 +56,9 @@ private:
                          : kernel.values.push({kernel.strings.intern(name), 0, {}, loop, false});
   }
 
-  void bound(RunValue &value, LoopId loop) {
-    const Trip &trip = kernel.loops[loop].trip;
-    value.loop = value.isStated ? value.loop : loop;
-    value.isStated = true;
-    value.min = std::max(value.min, trip.min);
-    value.max = value.max && trip.max ? std::min(*value.max, *trip.max)
-                : trip.max            ? trip.max
-                                      : value.max;
+  static void bound(RunValue &value, uint64_t min, std::optional<uint64_t> max) {
+    value.min = std::max(value.min, min);
+    value.max = value.max && max ? std::min(*value.max, *max) : max ? max : value.max;
   }
 
   Kernel &kernel;
@@ -76,6 +79,9 @@ void findValues(Kernel &kernel) {
     if (kernel.loops[id].trip.condition.valid()) {
       ValueFinder(kernel).addCondition(id);
     }
+  }
+  for (const DeclaredValue &declared : kernel.declaredValues) {
+    ValueFinder(kernel).add(declared);
   }
 }
 

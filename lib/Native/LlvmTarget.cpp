@@ -280,6 +280,10 @@ Value LlvmTarget::both(Value a, Value b) {
   return add(builder.CreateAnd(of(a), of(b)));
 }
 
+Value LlvmTarget::either(Value a, Value b) {
+  return add(builder.CreateOr(of(a), of(b)));
+}
+
 void LlvmTarget::leaveUnless(llvm::Value *inside, Value index, uint64_t size,
                              std::string_view tile) {
   llvm::BasicBlock *outside = block("outside");

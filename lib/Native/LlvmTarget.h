@@ -78,6 +78,7 @@ public:
   Value indexOf(TileExpr::Kind kind, Value a, Value b) override;
   Value compare(TileGuard::Relation relation, Value a, Value b) override;
   Value both(Value a, Value b) override;
+  Value either(Value a, Value b) override;
   Value within(Value index, uint64_t size, std::string_view tile) override;
   Value withinIf(Value condition, Value index, uint64_t size, std::string_view tile) override;
   Value named(std::string_view name, Value index) override;

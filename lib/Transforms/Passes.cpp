@@ -100,7 +100,7 @@ protected:
     }
     for (LoadedKernel &each : *loaded) {
       each.kernel = onMachine(std::move(each.kernel), *machine);
-      remark(each);
+      remark(each, *machine);
       if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
         compile(*kernel, *machine);
       }
@@ -142,9 +142,9 @@ private:
     return isGood;
   }
 
-  void remark(const LoadedKernel &loaded) {
+  void remark(const LoadedKernel &loaded, const Machine &machine) {
     Diagnostics diagnostics;
-    remarkKernel(loaded.kernel, diagnostics);
+    remarkKernel(loaded.kernel, machine, diagnostics);
     if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
       warnOfUnusedCode(loaded, request().strategy, {"strategy"}, diagnostics);
     }

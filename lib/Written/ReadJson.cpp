@@ -174,14 +174,15 @@ public:
 
   Kernel run() {
     KernelData data;
-    document.expectObject({"schema", "version", "name", "loc", "reserves", "engines", "buffers",
-                           "body", "dependences"});
+    document.expectObject({"schema", "version", "name", "loc", "reserves", "engines", "values",
+                           "buffers", "body", "dependences"});
     document.expectSchema("tally-kernel", 1, 2);
     std::string name = text(document, "name");
     readMembers(document, data);
     startWith(document);
     resolver.open(name, data, whereOf(document));
     list<EngineData>(document, "engines");
+    list<ValueData>(document, "values", /*isNeeded=*/false);
     list<BufferData>(document, "buffers", /*isNeeded=*/false);
     body(document, "body", document.where());
     list<DepData>(document, "dependences", /*isNeeded=*/false);

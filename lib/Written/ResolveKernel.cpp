@@ -118,12 +118,19 @@ std::vector<BufferId> KernelResolver::earlierBuffers(const Names &names, std::st
   return result;
 }
 
+void KernelResolver::add(const ValueData &data, Location place) {
+  builder.declareValue(data.name, data.min, data.max, place);
+}
+
 void KernelResolver::add(const BufferData &data, Location place) {
   where = place;
   std::vector<BufferId> alias = earlierBuffers(data.alias, "alias");
   std::vector<BufferId> noalias = earlierBuffers(data.noalias, "noalias");
   BufferId id =
       builder.buffer(data.name, data.shape, data.space, data.elementType, data.address, where);
+  if (data.partitions) {
+    builder.partitions(id, {data.partitions->first, static_cast<uint32_t>(data.partitions->dim)});
+  }
   for (BufferId earlier : alias) {
     builder.alias(id, earlier);
   }

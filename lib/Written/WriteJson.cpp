@@ -250,6 +250,11 @@ public:
     openList("engines");
     writer.engines();
     closeList(",");
+    if (!kernel.declaredValues.empty()) {
+      openList("values");
+      writer.values();
+      closeList(",");
+    }
     if (!kernel.buffers.empty()) {
       openList("buffers");
       writer.buffers();

@@ -35,7 +35,7 @@ func.func @f() {
 // expected-note@+1 {{the body is here}}
 tally.kernel @k {
   tally.engine "act"
-  // expected-error@+1 {{'tally.issue' op may not stand in a 'tally.kernel'; allowed there are engine, buffer, loop, if, instr and dep}}
+  // expected-error@+1 {{'tally.issue' op may not stand in a 'tally.kernel'; allowed there are engine, value, buffer, loop, if, instr and dep}}
   tally.issue "load"
   // expected-note@+1 {{the body is here}}
   tally.loop "A" trips 2 {

@@ -17,6 +17,10 @@ tally.kernel @everything {
   tally.engine "dma" weight 16 whole
   // CHECK-NEXT: tally.engine "sp" split queues ["qload" weight 16 split, "qstore"]{{$}}
   tally.engine "sp" split queues ["qload" weight 16 split, "qstore" whole]
+  // CHECK-NEXT: tally.value "k" max 64{{$}}
+  tally.value "k" min 0 max 64
+  // CHECK-NEXT: tally.value "free"{{$}}
+  tally.value "free"
   // CHECK-NEXT: tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096{{$}}
   tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096
   // CHECK-NEXT: tally.buffer "scalar"{{$}}
@@ -25,6 +29,10 @@ tally.kernel @everything {
   tally.buffer "Y" at 0 alias ["X", "scalar"]
   // CHECK-NEXT: tally.buffer "Z" alias ["X"] noalias ["Y"]{{$}}
   tally.buffer "Z" alias ["X"] noalias ["Y"]
+  // CHECK-NEXT: tally.buffer "P" shape [128, 4] at 0 partitions{{$}}
+  tally.buffer "P" shape [128, 4] at 0 partitions first 0
+  // CHECK-NEXT: tally.buffer "L" shape [2, 64] at 64 partitions first 32 dim 1 noalias ["P"]{{$}}
+  tally.buffer "L" shape [2, 64] at 64 partitions dim 1 first 32 noalias ["P"]
   // A minimum of 1 is the default.
   // CHECK-NEXT: tally.buffer "R" shape [3, 8] ring max 6{{$}}
   tally.buffer "R" shape [3, 8] ring max 6 min 1

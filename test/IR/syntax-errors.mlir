@@ -120,7 +120,7 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{unknown clause 'split'; the clauses here are 'shape', 'type', 'space', 'at', 'alias', 'noalias', 'ring'}}
+  // expected-error@+1 {{unknown clause 'split'; the clauses here are 'shape', 'type', 'space', 'at', 'partitions', 'alias', 'noalias', 'ring'}}
   tally.buffer "X" split
 }
 

@@ -26,13 +26,13 @@ tally.code @k {
     tally.register "r0"
     tally.issue "load" waits "s" >= 
 // CHECK: --- completion:  tal^
-// CHECK-NEXT: tally.engine tally.buffer tally.loop tally.if tally.instr tally.dep
+// CHECK-NEXT: tally.engine tally.value tally.buffer tally.loop tally.if tally.instr tally.dep
 // CHECK-NEXT: takes the place of ['4:3 [tal]']
 // CHECK: --- completion:buffer ^
 // CHECK-NEXT: nothing
 // CHECK-NEXT: takes the place of []
 // CHECK: --- completion:"Y" al^
-// CHECK-NEXT: shape type space at alias noalias ring
+// CHECK-NEXT: shape type space at partitions alias noalias ring
 // CHECK-NEXT: takes the place of ['8:20 [al]']
 // CHECK: --- completion:    tal^
 // CHECK-NEXT: tally.loop tally.if tally.instr

@@ -122,7 +122,7 @@ private:
     const std::string name(kernel.text(kernel.name));
     begin(fmt::format("the bounds of kernel '{}' were", name));
     Diagnostics remarks;
-    remarkKernel(kernel, remarks);
+    remarkKernel(kernel, machine, remarks);
     tell(remarks, kernel);
     begin(fmt::format("the dependences of kernel '{}' were", name));
     bool areFound = asksForDeps(kernel);

@@ -80,6 +80,12 @@ static constexpr Word words[] = {
     {"engine", "reserves", "reserves [N, ...]",
      "Numbers of registers of this engine that code made for this kernel leaves alone."},
 
+    {"value", "", "tally.value \"n\"",
+     "A number `$n` that only a run knows, and that is the same throughout it.", Declares,
+     NameKind::Value, false, "kernel"},
+    {"value", "min", "min N", "The least that the value may be; 0 if not said."},
+    {"value", "max", "max N", "The largest that the value may be."},
+
     {"buffer", "", "tally.buffer \"X\"",
      "Memory that tiles name. Dependences follow from the tiles that instructions read and write.",
      Declares, NameKind::Buffer, false, "kernel"},
@@ -89,6 +95,10 @@ static constexpr Word words[] = {
     {"buffer", "space", "space \"s\"",
      "The memory that the buffer lies in. Buffers of two spaces never overlap."},
     {"buffer", "at", "at N", "The address of the first element, in bytes."},
+    {"buffer", "partitions", "partitions [first N] [dim N]",
+     "One dimension of the buffer goes over partitions of memory, from the first one on. The "
+     "elements "
+     "of each partition follow the address."},
     {"buffer", "alias", "alias [\"Y\", ...]",
      "Buffers declared above that may share any memory with this one, at unknown places.", Uses,
      NameKind::Buffer},
@@ -100,6 +110,10 @@ static constexpr Word words[] = {
      "Its slots, which tiles take in turn, are left open: strategy `auto` chooses how many there "
      "are. The shape says how many there are until then."},
 
+    {"buffer", "first", "partitions first N",
+     "The first partition that the buffer takes; 0 if not said."},
+    {"buffer", "dim", "partitions dim N",
+     "The dimension that goes over partitions, counted from 0; 0 if not said."},
     {"buffer", "min", "ring min N max N",
      "The fewest slots that the ring may have; 1 if not said."},
     {"buffer", "max", "ring max N", "The most slots that the ring may have."},

@@ -75,6 +75,16 @@ std::string planningText(const Machine &machine) {
       toString(machine.waitCompare), counted(machine.instructionBytes, "byte"));
 }
 
+std::string memoriesText(const Machine &machine) {
+  std::vector<std::string> parts;
+  for (const MemorySize &memory : machine.memories) {
+    parts.push_back(fmt::format("{} of {}, {} in each", memory.space,
+                                counted(memory.partitions, "partition"),
+                                counted(memory.bytes, "byte")));
+  }
+  return parts.empty() ? "any memory" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string numbersText(const Examined &examined) {
   std::vector<std::string> parts;
   for (size_t c = 0; c < confidences.size(); ++c) {
@@ -95,9 +105,18 @@ std::string textOf(const Examined &examined) {
       examined.isTimed()
           ? "yes"
           : withShortQuotes(fmt::format("no: {}", fmt::join(examined.untimed, "; ")));
-  return fmt::format("machine '{}': {}\n  compile   {}\n  simulate  {}\n  numbers   {}\n",
-                     machine.name, machine.description, planningText(machine), simulate,
-                     numbersText(examined));
+  return fmt::format(
+      "machine '{}': {}\n  compile   {}\n  memory    {}\n  simulate  {}\n  numbers   {}\n",
+      machine.name, machine.description, planningText(machine), memoriesText(machine), simulate,
+      numbersText(examined));
+}
+
+Json memoriesOf(const Machine &machine) {
+  Json object = Json::object();
+  for (const MemorySize &memory : machine.memories) {
+    object[memory.space] = {{"partitions", memory.partitions}, {"bytes", memory.bytes}};
+  }
+  return object;
 }
 
 Json jsonOf(const Examined &examined) {
@@ -117,6 +136,7 @@ Json jsonOf(const Examined &examined) {
            {"engines", machine.engines},
            {"sums_in_order", machine.sumsInOrder ? Json(*machine.sumsInOrder) : Json()},
            {"issues_transfers", machine.issuesTransfers ? Json(*machine.issuesTransfers) : Json()},
+           {"memories", memoriesOf(machine)},
            {"semaphores", number(machine.semaphores)},
            {"registers_per_engine", number(machine.registersPerEngine)},
            {"counter_bits", machine.counterBits},

@@ -300,7 +300,7 @@ std::vector<LoadedKernel> Session::load() {
   kernels = onMachine(std::move(kernels), options.input);
   for (const LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
-    remarkKernel(loaded.kernel, diagnostics);
+    remarkKernel(loaded.kernel, target, diagnostics);
     report(loaded.kernel, diagnostics);
   }
   return kernels;

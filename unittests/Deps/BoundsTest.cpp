@@ -315,7 +315,7 @@ TEST(BoundsTest, oneRemarkForAllThatIsOpenForOneReason) {
               HasSubstr("remark: whether 'X[$n]' of 'use' stays within buffer 'X' depends on "
                         "'$n': dimension 1 of 1 has 9 elements, and index 9 is reached at "
                         "A = 0, $n = 9; nothing binds '$n', so it is taken for granted; a 'mod', a "
-                        "guard or a constant shows it\n"));
+                        "guard or a constant shows it, or a declaration with 'max'\n"));
 }
 
 } // namespace

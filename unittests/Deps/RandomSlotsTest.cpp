@@ -34,10 +34,14 @@ public:
     const uint64_t tiles[] = {24};
     const uint64_t path[] = {64};
     bool sharesMemory = random.below(3) == 0;
+    bool hasPartitions = random.below(2) == 0;
     auto add = [&](std::string_view name, std::span<const uint64_t> shape) {
       if (sharesMemory) { // all within a few elements of one another
         const char *types[] = {"i8", "i8", "i16"};
-        b.buffer(name, shape, {}, types[random.below(3)], 2 * random.below(8));
+        BufferId id = b.buffer(name, shape, {}, types[random.below(3)], 2 * random.below(8));
+        if (hasPartitions && random.below(2) == 0) {
+          b.partitions(id, {random.below(4), static_cast<uint32_t>(random.below(shape.size()))});
+        }
       } else {
         b.buffer(name, shape);
       }

@@ -1,9 +1,13 @@
 //===- OverlapTest.cpp - Buffers that share memory ------------------------===//
 
 #include "tally/Model/Overlap.h"
+#include "Random.h"
 #include "tally/Model/KernelBuilder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 using namespace tally;
 
@@ -14,18 +18,21 @@ struct Placed {
   std::string_view space;
   std::optional<uint64_t> address;
   uint64_t bytes;
+  uint64_t partition = 0;
+  uint64_t numPartitions = 1;
 };
 
 std::vector<std::string> overlapsOf(const std::vector<Placed> &buffers) {
   KernelBuilder b("k");
-  IdVector<BufferId, uint64_t> bytes;
+  IdVector<BufferId, Region> regions;
   for (const Placed &placed : buffers) {
     b.buffer(placed.name, {}, placed.space, {}, placed.address);
-    bytes.push(placed.bytes);
+    regions.push(
+        {placed.partition, placed.numPartitions, placed.address.value_or(0), placed.bytes});
   }
   Kernel kernel = b.finish();
   std::vector<std::string> texts;
-  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+  for (Overlap overlap : findOverlaps(kernel, regions)) {
     texts.push_back(std::string(kernel.text(kernel.buffers[overlap.low].name)) + " " +
                     std::string(kernel.text(kernel.buffers[overlap.high].name)));
   }
@@ -56,6 +63,56 @@ TEST(OverlapTest, otherSpacesAndNoAddressAreApart) {
 TEST(OverlapTest, hugeBuffersDoNotWrapAround) {
   EXPECT_EQ(overlapsOf({{"X", "sbuf", 8, UINT64_MAX}, {"Y", "sbuf", uint64_t(1) << 62, 1}}),
             std::vector<std::string>{"X Y"});
+}
+
+/// Y lies beside X in other partitions, and Z over both.
+TEST(OverlapTest, partitionsAreApart) {
+  EXPECT_EQ(overlapsOf({{"X", "sbuf", 0, 64, 0, 32},
+                        {"Y", "sbuf", 16, 64, 32, 32},
+                        {"Z", "sbuf", 32, 8, 31, 2}}),
+            (std::vector<std::string>{"X Z", "Y Z"}));
+}
+
+/// Of random regions, the pairs that are found join what overlaps, and nothing else.
+TEST(OverlapTest, pairsJoinWhatOverlaps) {
+  fuzz::Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    KernelBuilder b("k");
+    IdVector<BufferId, Region> regions;
+    const auto count = static_cast<uint32_t>(random.in({2, 9}));
+    const uint64_t mostPartitions = 1 + random.below(6);
+    for (uint32_t i = 0; i < count; ++i) {
+      uint64_t first = random.below(mostPartitions);
+      regions.push(
+          {first, 1 + random.below(mostPartitions - first), random.below(20), 1 + random.below(8)});
+      b.buffer(fmt::format("X{}", i), {}, "s", {}, regions[BufferId(i)].firstByte);
+    }
+    auto names = [&] {
+      IdVector<BufferId, BufferId> all;
+      for (uint32_t i = 0; i < count; ++i) {
+        all.push(BufferId(i));
+      }
+      return all;
+    };
+    IdVector<BufferId, BufferId> found = names(), expected = names();
+    auto join = [](IdVector<BufferId, BufferId> &groups, BufferId x, BufferId y) {
+      BufferId from = groups[x], to = groups[y];
+      std::ranges::replace(groups, std::max(from, to), std::min(from, to));
+    };
+    for (Overlap overlap : findOverlaps(b.finish(), regions)) {
+      EXPECT_TRUE(regions[overlap.low].meets(regions[overlap.high]));
+      EXPECT_LE(regions[overlap.low].firstByte, regions[overlap.high].firstByte);
+      join(found, overlap.low, overlap.high);
+    }
+    for (BufferId x : regions.ids()) {
+      for (BufferId y : regions.ids()) {
+        if (regions[x].meets(regions[y])) {
+          join(expected, x, y);
+        }
+      }
+    }
+    ASSERT_TRUE(std::ranges::equal(found, expected)) << "round " << round;
+  }
 }
 
 TEST(OverlapTest, elementBytesByName) {

@@ -40,6 +40,9 @@ Kernel furnishedKernel(uint64_t seed) {
     buffer.elementType = random.percent(50) ? kernel.strings.intern("bf16") : NameId();
     buffer.shape = {4, 128};
     buffer.address = random.percent(50) ? std::optional<uint64_t>(4096 * i) : std::nullopt;
+    if (random.percent(30)) {
+      buffer.partitions = Partitions{32 * random.below(4), static_cast<uint32_t>(random.below(2))};
+    }
     for (uint32_t other = 0; other < i; ++other) {
       if (random.percent(40)) {
         (random.percent(50) ? buffer.alias : buffer.noalias).emplace_back(other);

@@ -48,7 +48,9 @@ Kernel everything() {
   QueueId load = b.queue("qload", 16, Completion::Split);
   b.queue("qstore");
   std::vector<uint64_t> shape = {2, 128};
+  b.declareValue("k", 1, 7);
   BufferId x = b.buffer("X", shape, "sbuf", "bf16", 4096);
+  b.partitions(x, {32, 1});
   BufferId y = b.buffer("Y");
   b.alias(y, x);
   BufferId z = b.buffer("Z");
@@ -132,7 +134,13 @@ TEST(KernelJsonTest, roundTrip) {
   EXPECT_EQ(dump(*again), dump(kernel));
   EXPECT_EQ(writeKernelJson(*again), text);
   ASSERT_EQ(again->accesses.size(), 3u);
+  ASSERT_EQ(again->declaredValues.size(), 1u);
+  EXPECT_EQ(again->text(again->declaredValues[0].name), "k");
+  EXPECT_EQ(again->declaredValues[0].min, 1u);
+  EXPECT_EQ(again->declaredValues[0].max, 7u);
   EXPECT_EQ(again->buffers[BufferId(0)].address, 4096u);
+  EXPECT_EQ(again->buffers[BufferId(0)].partitions, (Partitions{32, 1}));
+  EXPECT_FALSE(again->buffers[BufferId(1)].partitions);
   EXPECT_EQ(again->buffers[BufferId(1)].alias, std::vector<BufferId>{BufferId(0)});
   EXPECT_EQ(again->buffers[BufferId(2)].noalias, std::vector<BufferId>{BufferId(1)});
   EXPECT_EQ(again->buffers[BufferId(2)].ring, (SlotBounds{2, 5}));
@@ -188,7 +196,7 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       "k.json:1:37: error: at 'version': expected an integer from 1 to 2, found 3\n"
       "k.json:1:40: error: unknown key 'nam'; allowed keys: 'schema', 'version', 'name', 'loc', "
       "'reserves', "
-      "'engines', 'buffers', 'body', 'dependences'\n"
+      "'engines', 'values', 'buffers', 'body', 'dependences'\n"
       "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
       "k.json:2:30: error: at 'engines[1].weight': expected an integer from 1 to 2147483647, found "
       "-1\n"

@@ -103,7 +103,7 @@ Keys optionalIn(const std::string &path, const Json &object) {
   if (object.contains("schema")) {
     std::string schema = object["schema"];
     return schema == "tally-kernel"
-               ? optional<written::KernelData>({"buffers", "dependences", "loc"})
+               ? optional<written::KernelData>({"values", "buffers", "dependences", "loc"})
            : schema == "tally-code"    ? Keys{"dependences"}
            : schema == "tally-machine" ? Keys{"description", "queue", "parameters", "facts"}
                                        : optional<ScheduleFile>();
@@ -127,17 +127,19 @@ Keys optionalIn(const std::string &path, const Json &object) {
   const Keys loc{"loc"};
   return object.contains("instr") && object.contains("queue") ? optional<written::InstrData>(loc)
          : object.contains("loop")                            ? optional<written::LoopData>(loc)
-         : object.contains("if")    ? optional<written::IfData>({"loc", "else"})
-         : path.ends_with("/trips") ? Keys{"min", "max"}
-         : path.ends_with("/ring")  ? optional<written::SlotsData>()
-         : object.contains("code")  ? optional<written::ProgramData>()
-         : isIn("/engines")         ? optional<written::EngineData>(loc)
-         : isIn("/queues")          ? optional<written::QueueData>()
-         : isIn("/buffers")         ? optional<written::BufferData>(loc)
-         : isIn("/registers")       ? optional<written::RegisterData>()
-         : object.contains("id")    ? Keys{}
-         : isIn("/dependences")     ? optional<written::DepData>(loc)
-                                    : Keys{};
+         : object.contains("if")         ? optional<written::IfData>({"loc", "else"})
+         : path.ends_with("/trips")      ? Keys{"min", "max"}
+         : path.ends_with("/ring")       ? optional<written::SlotsData>()
+         : path.ends_with("/partitions") ? optional<written::PartitionsData>()
+         : object.contains("code")       ? optional<written::ProgramData>()
+         : isIn("/engines")              ? optional<written::EngineData>(loc)
+         : isIn("/queues")               ? optional<written::QueueData>()
+         : isIn("/values")               ? optional<written::ValueData>(loc)
+         : isIn("/buffers")              ? optional<written::BufferData>(loc)
+         : isIn("/registers")            ? optional<written::RegisterData>()
+         : object.contains("id")         ? Keys{}
+         : isIn("/dependences")          ? optional<written::DepData>(loc)
+                                         : Keys{};
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,7 +31,7 @@ from choices import choose
 from draw import draw_in_place, draw_machine, draw_rare, draw_turning
 from judge import NO, YES, judge
 from mutants import KINDS, mutants
-from tiles import values_of
+from tiles import tied_values, values_of
 from walk import Choice
 
 MUTANTS = 4  # of one code
@@ -78,9 +78,8 @@ def short_of_one(kernel, loops, source):
 
 
 def untied(kernel):
-    """Values that give no trips: nothing binds them."""
-    named = " ".join(loop.formula or "" for loop in kernel.loops.values())
-    return [name for name in values_of(kernel) if f"${name}" not in named]
+    """Values that nothing binds."""
+    return sorted(set(values_of(kernel)) - set(tied_values(kernel)))
 
 
 def subjects_of(tally, seed):

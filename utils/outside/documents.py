@@ -11,6 +11,7 @@ first mistake ends reading with `Wrong`, which says where in the document it lie
 import json
 
 BIGGEST = 2**31 - 1  # trips, distances, weights [language/Errors.md#errors-in-a-text]
+MOST_PARTITIONS = 4096
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "barrier")
 
 
@@ -185,6 +186,18 @@ def fill(value, entries, lists):
 # ---- Kernels ------------------------------------------------------------------------------
 
 
+def read_partitions(value, path, shape):
+    """The first partition that a buffer takes, and its dimension that goes over partitions."""
+    check_fields(value, path, (), ("first", "dim"))
+    first = number(value.get("first", 0), path + ".first", 0, MOST_PARTITIONS - 1)
+    dim = number(value.get("dim", 0), path + ".dim", 0)
+    if dim >= len(shape):
+        raise Wrong(path, f"there is no dimension {dim}")
+    if first + shape[dim] > MOST_PARTITIONS:
+        raise Wrong(path, f"there are at most {MOST_PARTITIONS} partitions")
+    return first, dim
+
+
 def read_ring(value, path):
     check_fields(value, path, ("max",), ("min",))
     least = number(value.get("min", 1), path + ".min", 1)
@@ -212,6 +225,7 @@ class Buffer:
         self.address = address
         self.alias = set()
         self.noalias = set()
+        self.partitions = None  # the first one, and the dimension that goes over them
         self.ring = None  # the least and the most slots, if they are left open
 
 
@@ -314,7 +328,7 @@ class Kernel:
 
     def __init__(self, document, path="kernel"):
         check_fields(document, path, ("schema", "version", "name", "engines", "body"),
-                     ("loc", "reserves", "buffers", "dependences"))
+                     ("loc", "reserves", "values", "buffers", "dependences"))
         check_schema(document, path, "tally-kernel", (1, 2))
         self.name = text(document["name"], path + ".name")
         self.reserves = reserved(document, path)
@@ -327,6 +341,8 @@ class Kernel:
         self.instructions = {}
         self.root = Body("", None, None)
         self.read_engines(document["engines"], path + ".engines")
+        self.values = {}  # those that are declared: the least and the most
+        self.read_values(document.get("values", []), path + ".values")
         self.read_buffers(document.get("buffers", []), path + ".buffers")
         self.read_statements(document["body"], path + ".body", self.root)
         self.dependences = [self.read_dependence(value, at)
@@ -356,9 +372,19 @@ class Kernel:
         completion = one_of(value.get("completion", "whole"), path + ".completion", ("whole", "split"))
         self.queues[name] = Queue(name, engine, len(self.queues), weight, completion == "split")
 
+    def read_values(self, value, path):
+        for declared, at in items(value, path):
+            check_fields(declared, at, ("name",), ("min", "max", "loc"))
+            name = text(declared["name"], at + ".name")
+            if name in self.values:
+                raise Wrong(at, f"value '{name}' is declared twice")
+            least = number(declared.get("min", 0), at + ".min")
+            most = declared.get("max")
+            self.values[name] = least, None if most is None else number(most, at + ".max", least)
+
     def read_buffers(self, value, path):
         for buffer, at in items(value, path):
-            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias", "ring", "loc"))
+            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "partitions", "alias", "noalias", "ring", "loc"))
             name = text(buffer["name"], at + ".name")
             if name in self.buffers:
                 raise Wrong(at, f"buffer '{name}' is declared twice")
@@ -370,6 +396,7 @@ class Kernel:
             made = Buffer(name, shape, buffer.get("type", ""), buffer.get("space", ""), address)
             made.alias = self.earlier_buffers(buffer.get("alias", []), at + ".alias")
             made.noalias = self.earlier_buffers(buffer.get("noalias", []), at + ".noalias")
+            made.partitions = read_partitions(buffer["partitions"], at + ".partitions", shape) if "partitions" in buffer else None
             made.ring = read_ring(buffer["ring"], at + ".ring") if "ring" in buffer else None
             self.buffers[name] = made
 

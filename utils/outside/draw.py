@@ -5,6 +5,7 @@ features that they have are collected by name, so that a campaign can count whic
 drawn follows the rules of docs/guide/Language.md as far as that is easy; tally may refuse the rest.
 """
 
+import copy
 import math
 
 SYNC = ("per-instruction", "per-loop", "per-engine", "barrier")
@@ -60,6 +61,7 @@ class KernelDrawer:
 
     def __init__(self, random, name, few_bits=False):
         self.random = random
+        self.apart = copy.copy(random)  # for what came later, so that older seeds give what they did
         self.features = set()
         self.few_bits = few_bits
         self.num_names = 0
@@ -84,6 +86,12 @@ class KernelDrawer:
             return True
         return False
 
+    def later_feature(self, name, probability):
+        if self.apart.random() < probability:
+            self.features.add(name)
+            return True
+        return False
+
     def name(self, letter):
         self.num_names += 1
         return f"{letter}{self.num_names}"
@@ -95,6 +103,7 @@ class KernelDrawer:
         self.document["body"] = self.body([], 0)
         while len(self.instructions) < 2:
             self.document["body"].append(self.instruction([]))
+        self.declare_values()
         if self.by_accesses:
             self.features.add("accesses")
             TileDrawer(self).draw()
@@ -176,6 +185,17 @@ class KernelDrawer:
             trips["max"] = trips.get("min", 0) + self.random.choice((1, 2, 3, 5, 8, 20, 60, 300))
         return trips
 
+    def declare_values(self):
+        """Some of those that formulas, conditions and tiles may name, with bounds."""
+        declared = [{"name": name} for name in ("t", "s", "v") if self.later_feature("declared value", 0.1)]
+        for value in declared:
+            if self.apart.random() < 0.3:
+                value["min"] = 1
+            if self.apart.random() < 0.6:
+                value["max"] = self.apart.choice((3, 5, 8))
+        if declared:
+            self.document["values"] = declared
+
     def formula(self, loops):
         """Of few values, so that sibling loops have one; and of the loops around."""
         value = self.random.choice(("$t", "$t", "$s"))
@@ -211,7 +231,7 @@ class KernelDrawer:
             near, far = self.random.choice(loops), self.random.choice(loops)
             return self.random.choice((f"{near} == 0", f"{near} > 0", f"{near} < 2", f"{near} mod 2 == 1", f"{near} <= {far}", f"{near} != {far}",
                                        f"{near} < {value} - 1", f"{near} >= {value}", f"2*{near} + {far} > 3"))
-        return one() + (f" and {one()}" if self.chance(0.3) else "")
+        return one() + (f" {self.apart.choice(('and', 'or'))} {one()}" if self.chance(0.3) else "")
 
     def add_region(self, statement):
         if self.regions and self.feature("region", 0.4):
@@ -368,6 +388,9 @@ class TileDrawer:
             buffer["type"] = kind
         if self.feature("address", 0.3):
             buffer["space"], buffer["address"] = "s", self.random.choice((0, 0, 2, 4, 8, 24))
+            if extents and self.kernel.later_feature("partitions", 0.4):
+                first, dim = self.kernel.apart.choice((0, 0, 1, 3)), self.kernel.apart.randrange(extents)
+                buffer["partitions"] = {"first": first, "dim": dim}
         earlier = [other["name"] for other in self.buffers]
         if earlier and self.feature("alias", 0.15):
             buffer["alias"] = [self.random.choice(earlier)]

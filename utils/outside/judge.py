@@ -23,7 +23,7 @@ from choices import choose
 from control import ISSUE, NotAsTheKernel, RESET, WAIT, operations_of
 from order import Epochs, Progress, Reach, System
 from schedules import Search
-from tiles import Memory, TooLarge, condition_of, conflict, formula_of, values_of
+from tiles import Memory, TooLarge, condition_of, conflict, formula_of, tied_values, values_of
 from walk import Choice, Limit, Meaning
 
 MOST_STEPS = 20_000  # of control and of walks, under one choice
@@ -107,7 +107,8 @@ def outline(kernel, split):
     def statement(item):
         if isinstance(item, documents.Loop):
             value = formula_of(item.formula) if item.formula else item.value
-            trips = (value, item.least, item.most, item.uniform)
+            bounds = () if item.formula else (item.least, item.most)  # those of values stand below
+            trips = (value, bounds, item.uniform)
             return ("loop", item.name, trips, body(item.body.statements))
         if isinstance(item, documents.If):
             return ("if", item.name, condition_of(item.when), item.uniform, body(item.then.statements), body(item.otherwise.statements))
@@ -115,8 +116,9 @@ def outline(kernel, split):
 
     queues = [(queue.name, queue.engine, queue.weight, (queue.split or split) and queue.weight > 1) for queue in kernel.queues.values()]
     buffers = [(buffer.name, len(buffer.shape) if buffer.ring else buffer.shape, buffer.ring, buffer.type, buffer.space,
-                buffer.address, sorted(buffer.alias), sorted(buffer.noalias)) for buffer in kernel.buffers.values()]
-    return repr((kernel.name, kernel.engines, queues, buffers, body(kernel.root.statements)))
+                buffer.address, buffer.partitions, sorted(buffer.alias), sorted(buffer.noalias)) for buffer in kernel.buffers.values()]
+    values = sorted(tied_values(kernel).items())
+    return repr((kernel.name, kernel.engines, queues, values, buffers, body(kernel.root.statements)))
 
 
 def check_limits(code, verdict):

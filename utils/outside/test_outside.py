@@ -248,6 +248,21 @@ class MemoryTest(unittest.TestCase):
         self.assertTrue(self.common("X[0, 0]", "Y[3]", one, {**two, "type": "t"}))
         self.assertTrue(self.common("X[0, 0]", "Y[3]", one, {**two, "alias": ["X"], "address": 4096}))
 
+    def test_partitions(self):
+        one = {"name": "X", "shape": [4, 4], "type": "bf16", "space": "s", "address": 0, "partitions": {}}
+        two = {"name": "Y", "shape": [2, 4], "type": "bf16", "space": "s", "address": 4, "partitions": {"first": 2}}
+        self.assertFalse(self.common("X[0:2, 0:4]", "Y", one, two))
+        self.assertTrue(self.common("X[2, 2]", "Y[0, 0]", one, two))
+        self.assertFalse(self.common("X[2, 2]", "Y[1, 0]", one, two) or self.common("X[2, 1]", "Y[0, 0]", one, two))
+        self.assertTrue(self.common("X[0:2:3, 3]", "Y[1, 1]", one, two))
+        self.assertFalse(self.common("X[0:2:3, 3]", "Y[0, 1]", one, two))
+        columns = {**two, "partitions": {"first": 3, "dim": 1}}
+        self.assertTrue(self.common("X[3, 3]", "Y[1, 0]", one, columns))
+        self.assertFalse(self.common("X[3, 2]", "Y[1, 0]", one, columns) or self.common("X[3, 3]", "Y[1, 1]", one, columns))
+        flat = {"name": "Y", "shape": [4], "type": "bf16", "space": "s", "address": 0}
+        self.assertTrue(self.common("X[0, 1]", "Y[1]", one, flat))
+        self.assertFalse(self.common("X[1, 1]", "Y", one, flat))
+
 
 class AskedTest(unittest.TestCase):
     """Eq. 1, counted by hand."""

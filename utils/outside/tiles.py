@@ -102,9 +102,13 @@ class TileParser:
         return buffer, dims, guards
 
     def parse_condition(self):
+        """The word that joins them, and the comparisons."""
         guards = self.guards()
+        joined = "or" if len(guards) == 1 and self.next_is("name", "or") else "and"
+        while self.accept("name", joined):
+            guards.append(self.guard())
         self.take("end")
-        return guards
+        return joined, guards
 
     def guards(self):
         guards = [self.guard()]
@@ -293,17 +297,24 @@ class Access:
 TILE_ONLY = (0, 3)  # a value that gives no trips may be anything; so small, most tiles hold it
 
 
-def values_of(kernel):
-    """The run-time values `$n` in the tiles and formulas of a kernel: for each name its bounds."""
+def tied_values(kernel):
+    """The run-time values that are one number each, and can be bound: for each name its bounds."""
     formulas = [(loop, TileParser(loop.formula).parse_formula()) for loop in kernel.loops.values() if loop.formula]
     conditions = [TileParser(branch.when).parse_condition() for branch in kernel.ifs.values() if branch.when]
     tied = {name: (0, None) for control in [formula for _, formula in formulas] + conditions for name in names_of_values(control)}
     for loop, formula in formulas:
         if formula[0] == "value":
             tied[formula[1]] = narrower(tied[formula[1]], (loop.least, loop.most))
+    for name, bounds in kernel.values.items():
+        tied[name] = narrower(tied.get(name, (0, None)), bounds)
+    return tied
+
+
+def values_of(kernel):
+    """The run-time values `$n` in the tiles and formulas of a kernel: for each name its bounds."""
     found = {name: TILE_ONLY for instruction in kernel.instructions.values() for _, tile in instruction.accesses
              for name in names_of_values(list(TileParser(tile).parse()[1:]))}
-    return dict(sorted((found | tied).items()))
+    return dict(sorted((found | tied_values(kernel)).items()))
 
 
 def names_of_values(part):
@@ -320,7 +331,8 @@ def formula_of(text):
 
 def condition_of(text):
     """The same of a condition; None if there is none."""
-    return text and [settled(guard) for guard in TileParser(text).parse_condition()]
+    joined, guards = TileParser(text).parse_condition() if text else (None, [])
+    return joined, [settled(guard) for guard in guards]
 
 
 def settled(part):
@@ -422,7 +434,7 @@ class Memory:
             return self.ANYWHERE
         if one.address is None or other.address is None or one.space != other.space:
             return self.APART
-        if not overlap(byte_range(one), byte_range(other)):
+        if not overlap(byte_range(one), byte_range(other)) or not overlap(partition_range(one), partition_range(other)):
             return self.APART
         return self.EXACT if element_bytes(one) and element_bytes(other) else self.ANYWHERE
 
@@ -440,7 +452,9 @@ class Memory:
         return self.common_bytes(one, other)
 
     def common_bytes(self, one, other):
-        """Two buffers at addresses: piece by piece."""
+        """Two buffers at addresses: a partition that both take, and then piece by piece."""
+        if set(partitions(one)).isdisjoint(partitions(other)):
+            return False
         left, right = sorted(pieces(one)), sorted(pieces(other))
         i = j = 0
         while i < len(left) and j < len(right):
@@ -463,28 +477,48 @@ def element_bytes(buffer):
     return bits // 8 if bits % 8 == 0 else 0
 
 
+def byte_dims(buffer):
+    """The dimensions that are laid out in a partition: all but the one that goes over partitions."""
+    return [place for place in range(len(buffer.shape)) if buffer.partitions is None or place != buffer.partitions[1]]
+
+
 def byte_range(buffer):
     size = element_bytes(buffer) or Memory.UNKNOWN_BYTES
-    for extent in buffer.shape:
-        size *= extent
+    for place in byte_dims(buffer):
+        size *= buffer.shape[place]
     return buffer.address, buffer.address + size
 
 
+def partition_range(buffer):
+    if buffer.partitions is None:
+        return 0, 1
+    first, place = buffer.partitions
+    return first, first + buffer.shape[place]
+
+
+def partitions(touch):
+    """Of a tile; those beyond its buffer, too."""
+    first, last = partition_range(touch.buffer)
+    if touch.dims is None or touch.buffer.partitions is None:
+        return range(first, last)
+    start, count, step = touch.dims[touch.buffer.partitions[1]]
+    return range(first + start, first + start + count * step, step)
+
+
 def pieces(touch):
-    """Ranges of bytes, one for each run of neighbouring elements."""
+    """Ranges of bytes of a partition, one for each run of neighbouring elements."""
     buffer = touch.buffer
     if touch.dims is None:
         return [byte_range(buffer)]
-    stride, size = [1] * len(buffer.shape), element_bytes(buffer)
-    for place in range(len(buffer.shape) - 2, -1, -1):
-        stride[place] = stride[place + 1] * buffer.shape[place + 1]
-    starts, length = [0], 1
-    for place, (first, count, step) in enumerate(touch.dims):
-        last = place == len(touch.dims) - 1
-        if last and step == 1:
-            starts, length = [start + first for start in starts], count
+    places, size = byte_dims(buffer), element_bytes(buffer)
+    starts, length, stride = [0], 1, 1
+    for place in reversed(places):
+        first, count, step = touch.dims[place]
+        if place == places[-1] and step == 1:
+            starts, length = [first], count
         else:
-            starts = [start + (first + index * step) * stride[place] for start in starts for index in range(count)]
+            starts = [start + (first + index * step) * stride for start in starts for index in range(count)]
+        stride *= buffer.shape[place]
         if len(starts) > Memory.MOST_PIECES:
             raise TooLarge(f"a tile of '{buffer.name}' has too many pieces")
     return [(buffer.address + start * size, buffer.address + (start + length) * size) for start in starts]

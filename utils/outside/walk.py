@@ -38,7 +38,8 @@ class Choice:
     def takes_then(self, branch, engine, reached, iterations):
         if branch.when:
             around = Surroundings(iterations, {}, {}, self.values)
-            return all(holds(guard, around) for guard in TileParser(branch.when).parse_condition())
+            joined, guards = TileParser(branch.when).parse_condition()
+            return (any if joined == "or" else all)(holds(guard, around) for guard in guards)
         listed = self.find(self.takes, branch, engine) or [1]
         return bool(listed[reached % len(listed)])
 

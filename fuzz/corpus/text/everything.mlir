@@ -3,7 +3,8 @@ tally.kernel @everything {
   tally.engine "pe" weight 1 whole
   tally.engine "dma" weight 16 whole
   tally.engine "sp" split queues ["qload" weight 16 split, "qstore" whole]
-  tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096
+  tally.value "k" min 1 max 7
+  tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096 partitions first 32 dim 1
   tally.buffer "scalar"
   tally.loop "A" trips 64 {
     tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]

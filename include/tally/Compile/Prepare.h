@@ -15,9 +15,9 @@
 namespace tally {
 
 /// What a legal kernel leaves open: tiles that may leave their buffers, buffers that deny what
-/// their addresses say, instructions that state no accesses while others do, engines without
-/// instructions, and names that look like expressions.
-void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics);
+/// their addresses say or do not fit into the machine's memories. And instructions that state no
+/// accesses while others do, engines without instructions, and names that look like expressions.
+void remarkKernel(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics);
 
 /// A kernel that asks for its dependences (asksForDeps), with those that follow from its accesses;
 /// or, with a warning, without any where the request is for those that are written. Errors if what

@@ -100,6 +100,8 @@ def Tally_KernelOp : Tally_BodyOp<"kernel", "KernelData",
 
 def Tally_EngineOp : Tally_PlacedOp<"engine", "EngineData", "a sequencer with its queues">;
 
+def Tally_ValueOp : Tally_PlacedOp<"value", "ValueData", "a number that only a run knows">;
+
 def Tally_BufferOp : Tally_PlacedOp<"buffer", "BufferData", "memory that accesses name">;
 
 def Tally_LoopOp : Tally_BodyOp<"loop", "LoopData",

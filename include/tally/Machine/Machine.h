@@ -46,6 +46,15 @@ struct Parameter {
   bool operator==(const Parameter &) const = default;
 };
 
+/// One of the memories that buffers lie in: some bytes in each of its partitions.
+struct MemorySize {
+  std::string space;
+  uint64_t partitions = 1;
+  uint64_t bytes = 0;
+
+  bool operator==(const MemorySize &) const = default;
+};
+
 struct Machine {
   std::string name;
   std::string description;
@@ -56,6 +65,8 @@ struct Machine {
   /// Engines that may issue transfers at their usual price; without a value: all, as far as is
   /// known. Kernels may let others do it.
   std::optional<std::vector<std::string>> issuesTransfers;
+
+  std::vector<MemorySize> memories; ///< those that have a limit
 
   std::optional<uint32_t> semaphores;         ///< in all; none: no limit
   std::optional<uint32_t> registersPerEngine; ///< none: no limit
@@ -79,6 +90,9 @@ struct Machine {
   bool hasEngine(std::string_view engine) const;
 
   bool addsInOrder(std::string_view engine) const;
+
+  /// How large a memory is; null if nothing is said of it.
+  const MemorySize *memory(std::string_view space) const;
 
   /// The parameter of this name; null if there is none.
   const Parameter *parameter(std::string_view parameterName) const;

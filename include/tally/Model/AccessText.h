@@ -104,6 +104,7 @@ struct ParsedAccess {
   bool anywhere = false;     ///< X[@]
   std::vector<TileDim> dims; ///< empty: the whole buffer, or anywhere in it
   std::vector<TileGuard> guards;
+  bool isEither = false; ///< of a condition: one of its guards is enough
   /// Operands before their users; constants that were folded stay behind, unused.
   IdVector<TileExprId, TileExpr> exprs;
   std::vector<std::string> names;
@@ -124,7 +125,8 @@ std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &err
 /// Its canonical text.
 std::string formulaText(const ParsedAccess &formula);
 
-/// Comparisons alone, which decide about an `if`: the guards of what has no buffer.
+/// Comparisons alone, joined by `and` or by `or`, which decide about an `if`: the guards of what
+/// has no buffer.
 std::optional<ParsedAccess> parseCondition(std::string_view text, std::string &error);
 
 /// Its canonical text.

@@ -101,7 +101,7 @@ public:
       return LoopIndex{static_cast<int64_t>(iterationOf(loop)), 0, 0};
     };
     if (trip.condition.valid()) {
-      return kernel->tiles->conditionOf(id).mayHold(indexOf, known) ==
+      return kernel->tiles->conditionOf(id).isMet(indexOf, known) ==
              (kernel->loops[id].kind == LoopKind::Then);
     }
     const BodyTile &formula = kernel->tiles->formulaOf(id);

@@ -26,6 +26,7 @@
 #include "tally/Support/StringPool.h"
 #include "tally/Support/Words.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -127,14 +128,23 @@ struct Trip {
 
 template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while", "formula");
 
-/// A number that is one and the same throughout a run: `$n`, where trips are given by it. A `$n`
-/// that gives no trips is not one of them: nothing is known of it.
+/// A number that is one and the same throughout a run: `$n`, where it is declared, or trips or
+/// conditions name it. Of a `$n` that only tiles name nothing is known.
 struct RunValue {
   NameId name;
   uint64_t min = 0; ///< it is never negative
   std::optional<uint64_t> max;
-  LoopId loop; ///< the first with `trips = "$n"`; if there is none, the first that names it
-  bool isStated = false; ///< there is one: its text has the bounds
+  /// The first with `trips = "$n"`; if there is none, the first that names it, or the root.
+  LoopId loop;
+  bool isStated = false; ///< there is one: its text has the bounds, unless the value is declared
+};
+
+/// A run-time value with its bounds, as it is declared.
+struct DeclaredValue {
+  NameId name;
+  uint64_t min = 0;
+  std::optional<uint64_t> max;
+  Location where;
 };
 
 /// How a loop or an `if`, with all inside, is synchronised.
@@ -214,15 +224,25 @@ struct SlotBounds {
   bool operator==(const SlotBounds &) const = default;
 };
 
+/// Memory of two dimensions: one dimension of a buffer goes over partitions, and the elements of
+/// each partition follow its address there.
+struct Partitions {
+  uint64_t first = 0;
+  uint32_t dim = 0;
+
+  bool operator==(const Partitions &) const = default;
+};
+
 struct Buffer {
   NameId name;
-  NameId space;                    ///< memory space; none if not said
-  NameId elementType;              ///< none if not said
-  std::vector<uint64_t> shape;     ///< empty: a single element
-  std::optional<uint64_t> address; ///< in bytes; the elements follow in row-major order
-  std::vector<BufferId> alias;     ///< earlier ones that may share its memory, at unknown places
-  std::vector<BufferId> noalias;   ///< earlier ones that do not, whatever the addresses say
-  std::optional<SlotBounds> ring;  ///< its slots are left open; the shape says how many there are
+  NameId space;                         ///< memory space; none if not said
+  NameId elementType;                   ///< none if not said
+  std::vector<uint64_t> shape;          ///< empty: a single element
+  std::optional<uint64_t> address;      ///< in bytes; the elements follow in row-major order
+  std::optional<Partitions> partitions; ///< none: all of it lies in partition 0
+  std::vector<BufferId> alias;          ///< earlier ones that may share its memory, somewhere
+  std::vector<BufferId> noalias;        ///< earlier ones that do not, whatever the addresses say
+  std::optional<SlotBounds> ring; ///< its slots are left open; the shape says how many there are
   Location where;
 };
 
@@ -301,6 +321,7 @@ struct Kernel {
   std::shared_ptr<const TileTable> tiles;       ///< of the accesses, read (Tiles.h)
   std::shared_ptr<const ComputeTable> computes; ///< of the instructions, read (ComputeText.h)
   IdVector<RunValueId, RunValue> values;        ///< in the order of the loops that name them
+  std::vector<DeclaredValue> declaredValues;
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
   IdVector<RunTableId, RunTable> tables; ///< of dependences
@@ -319,6 +340,12 @@ struct Kernel {
   std::string_view nameOf(InstrId id) const { return text(instrs[id].name); }
 
   std::string_view nameOf(RunValueId id) const { return text(values[id].name); }
+
+  /// Null if the value is not declared.
+  const DeclaredValue *declarationOf(const RunValue &value) const {
+    auto found = std::ranges::find(declaredValues, value.name, &DeclaredValue::name);
+    return found == declaredValues.end() ? nullptr : &*found;
+  }
 
   /// The value `$name`; none if it gives no trips.
   RunValueId valueNamed(std::string_view name) const;

@@ -80,6 +80,13 @@ public:
                   std::string_view space = {}, std::string_view elementType = {},
                   std::optional<uint64_t> address = {}, Location where = {});
 
+  /// Declares a run-time value: `$name` is one number throughout a run, within these bounds.
+  void declareValue(std::string_view name, uint64_t min, std::optional<uint64_t> max,
+                    Location where = {});
+
+  /// A dimension of a buffer goes over partitions of memory, from one of them on.
+  void partitions(BufferId buffer, Partitions said) { kernel.buffers[buffer].partitions = said; }
+
   /// Says that two buffers may share memory, or that they do not; `earlier` was added first.
   void alias(BufferId later, BufferId earlier);
   void noalias(BufferId later, BufferId earlier);

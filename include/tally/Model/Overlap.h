@@ -10,6 +10,9 @@
 //   X, Z   Unknown
 //   Y, Z   Nothing
 //
+// Memory has partitions, and bytes in each. A buffer takes the same bytes of one or several of
+// them; where nothing is said of partitions, all of it lies in the first.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_MODEL_OVERLAP_H
@@ -19,15 +22,33 @@
 
 namespace tally {
 
-/// Two buffers of one memory space; `high` begins before `low` ends.
+/// The bytes of memory that a buffer takes, in each of its partitions.
+struct Region {
+  uint64_t firstPartition = 0;
+  uint64_t numPartitions = 1;
+  uint64_t firstByte = 0;
+  uint64_t numBytes = 0;
+
+  bool meets(const Region &other) const;
+};
+
+/// Of a buffer whose elements take that many bytes; without an address, it begins at 0.
+Region regionOf(const Buffer &buffer, uint64_t elementBytes);
+
+/// Whether this dimension goes over partitions.
+inline bool goesOverPartitions(const Buffer &buffer, size_t dim) {
+  return buffer.partitions && buffer.partitions->dim == dim;
+}
+
+/// Two buffers of one memory space; `high` begins at the first byte of `low` or a later one.
 struct Overlap {
   BufferId low;
   BufferId high;
 };
 
-/// For each buffer with an address that lies over one which begins before it, such a pair. `bytes`
-/// is how large each buffer is.
-std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes);
+/// For each buffer with an address that lies over one which begins before it, such a pair; and so
+/// many that what overlaps by way of others does so by way of pairs. `regions` says where they are.
+std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, Region> &regions);
 
 /// How many bytes one element takes, by the name of its type: letters, then bits, then nothing or
 /// what begins with `_`: fp8_e4m3. None if the name is another, or the bits are not bytes.
@@ -36,6 +57,9 @@ std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer);
 /// Every buffer ends here at the latest, so that 64 bits with a sign hold its size, the place of
 /// each element, and a sum of some of them.
 inline constexpr uint64_t maxMemory = (uint64_t(1) << 60) - 1;
+
+/// The most partitions that a memory has.
+inline constexpr uint64_t maxPartitions = 4096;
 
 /// What an element of unknown size is taken for: the largest there are.
 inline constexpr uint64_t largestElement = 8;
@@ -73,16 +97,22 @@ public:
   /// Whether all that is common in a group is known.
   bool isKnown(BufferId group) const { return known[group]; }
 
+  /// How many partitions there are, up to the last one that a buffer of the group takes.
+  uint64_t numPartitions(BufferId group) const { return partitions[group]; }
+
+  const Region &regionOf(BufferId buffer) const { return regions[buffer]; }
+
 private:
   bool states(BufferId a, BufferId b, std::vector<BufferId> Buffer::*list) const;
   void join(BufferId a, BufferId b);
   BufferId find(BufferId buffer);
 
   const Kernel &kernel;
-  IdVector<BufferId, uint64_t> bytes;
+  IdVector<BufferId, Region> regions;
   IdVector<BufferId, BufferId> groups;
   IdVector<BufferId, std::vector<BufferId>> members; ///< by group
   IdVector<BufferId, bool> known;                    ///< by group
+  IdVector<BufferId, uint64_t> partitions;           ///< by group
 };
 
 } // namespace tally

@@ -54,8 +54,8 @@ std::optional<int64_t> valueOf(const ParsedAccess &access, TileExprId id, const 
 }
 
 /// A tile in one body. What the branches around it say of the iterations in which they are taken
-/// follows its own guards, as far as comparisons that all hold can say it: of an `else`, one
-/// comparison. So two tiles meet, and a tile leaves its buffer, only where it is reached.
+/// follows its own guards, as far as comparisons that all hold can say it: not where one of several
+/// is enough, or fails. So two tiles meet, and a tile leaves its buffer, only where it is reached.
 struct BodyTile {
   LoopId home;
   NameId text;
@@ -105,6 +105,23 @@ struct BodyTile {
   std::optional<int64_t> sizeAt(const TileDim &dim, const IndexOf &indexOf,
                                 std::span<const int64_t> known) const {
     return dim.size.valid() ? valueAt(dim.size, indexOf, known) : 1;
+  }
+
+  /// Of a condition, in the branch that is taken if it holds, or in the other one: whether that
+  /// says that one of several comparisons holds, or fails.
+  bool saysOneOfSeveral(bool holds) const {
+    return access.guards.size() > 1 && holds == access.isEither;
+  }
+
+  /// Whether it decides for the first branch. It names values that are known.
+  template <typename IndexOf>
+  bool isMet(const IndexOf &indexOf, std::span<const int64_t> known) const {
+    auto holds = [&](const TileGuard &guard) {
+      return guard.holds(*valueAt(guard.left, indexOf, known),
+                         *valueAt(guard.right, indexOf, known));
+    };
+    return access.isEither ? std::ranges::any_of(access.guards, holds)
+                           : std::ranges::all_of(access.guards, holds);
   }
 
   /// Whether all guards hold; one that depends on a run-time value may.

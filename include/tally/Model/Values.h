@@ -1,8 +1,8 @@
 //===- Values.h - Numbers that are the same throughout a run --------------===//
 //
-// A kernel has a value for each `$n` in the formulas of its loops. Its bounds are all of those that
-// stand at loops with `trips = "$n"`. How often any other formula lets its loop run follows from
-// the bounds of what it names.
+// A kernel has a value for each `$n` that is declared, or that formulas of its loops or conditions
+// name. Its bounds are all of those that stand at its declaration and at loops with `trips = "$n"`.
+// How often any other formula lets its loop run follows from the bounds of what it names.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,6 +14,7 @@
 
 #include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
+#include "tally/Model/Overlap.h"
 #include "tally/Written/Fields.h"
 
 namespace tally::written {
@@ -68,6 +69,17 @@ struct EngineData {
       field("reserves", &EngineData::reserves, {.max = maxReserved}));
 };
 
+struct ValueData {
+  static constexpr std::string_view word = "value";
+  std::string name;
+  uint64_t min = 0;
+  std::optional<uint64_t> max;
+
+  static constexpr auto fields =
+      std::tuple(first("name", &ValueData::name, "a run-time value"), field("min", &ValueData::min),
+                 field("max", &ValueData::max));
+};
+
 /// How many slots a buffer may have.
 struct SlotsData {
   uint64_t min = 1;
@@ -78,6 +90,16 @@ struct SlotsData {
                  field("max", &SlotsData::max, {.needed = "the most slots", .min = 1}));
 };
 
+/// Which dimension of a buffer goes over partitions, and from which one on.
+struct PartitionsData {
+  uint64_t first = 0;
+  uint64_t dim = 0;
+
+  static constexpr auto fields =
+      std::tuple(field("first", &PartitionsData::first, {.max = maxPartitions - 1}),
+                 field("dim", &PartitionsData::dim, {.max = UINT32_MAX}));
+};
+
 struct BufferData {
   static constexpr std::string_view word = "buffer";
   std::string name;
@@ -85,6 +107,7 @@ struct BufferData {
   std::string elementType;     ///< empty: not said
   std::string space;           ///< empty: not said
   std::optional<uint64_t> address;
+  std::optional<PartitionsData> partitions;
   Names alias;   ///< earlier buffers
   Names noalias; ///< earlier buffers
   std::optional<SlotsData> ring;
@@ -95,6 +118,7 @@ struct BufferData {
                  field("type", &BufferData::elementType, {.what = "an element type"}),
                  field("space", &BufferData::space, {.what = "a memory space"}),
                  field("at", &BufferData::address, {.key = "address"}),
+                 field("partitions", &BufferData::partitions),
                  field("alias", &BufferData::alias, {.what = "a buffer"}),
                  field("noalias", &BufferData::noalias, {.what = "a buffer"}),
                  field("ring", &BufferData::ring));

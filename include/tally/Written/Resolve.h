@@ -2,8 +2,8 @@
 //
 // The one place where names become ids. A door (MLIR, JSON) hands over what was written, statement
 // by statement: `add` for one, `open` and `close` around a body, `otherwise` between two branches.
-// Of a kernel engines and buffers come first, then the tree, then dependences; of code semaphores,
-// then programs.
+// Of a kernel engines, values and buffers come first, then the tree, then dependences; of code
+// semaphores, then programs.
 //
 //   KernelResolver resolver(errors);
 //   resolver.open("k", KernelData(), where);
@@ -99,6 +99,7 @@ public:
 
   void open(std::string_view name, const KernelData &data, Location where);
   void add(const EngineData &data, Location where);
+  void add(const ValueData &data, Location where);
   void add(const BufferData &data, Location where);
   void open(const LoopData &data, Location where);
   void open(const IfData &data, Location where);

@@ -82,12 +82,16 @@ template <typename T> void appendValue(std::string &out, const T &value) {
   }
 }
 
-/// ` word value`
+/// ` word value`; or ` word`, of a struct whose fields have their defaults.
 template <typename T> void appendWord(std::string &out, std::string_view word, const T &value) {
   out += ' ';
   out += word;
   out += ' ';
+  const size_t start = out.size();
   appendValue(out, value);
+  if (out.size() == start) {
+    out.pop_back();
+  }
 }
 
 void appendClause(std::string &out, const TripData &trip);

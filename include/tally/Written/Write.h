@@ -39,11 +39,18 @@ public:
     }
   }
 
+  void values() {
+    for (const DeclaredValue &declared : kernel.declaredValues) {
+      const RunValue &value = kernel.values[kernel.valueNamed(text(declared.name))];
+      form.add(ValueData{text(value.name), value.min, value.max}, declared.where);
+    }
+  }
+
   void buffers() {
     for (const Buffer &buffer : kernel.buffers) {
       form.add(BufferData{text(buffer.name), buffer.shape, text(buffer.elementType),
-                          text(buffer.space), buffer.address, names(buffer.alias),
-                          names(buffer.noalias), slots(buffer)},
+                          text(buffer.space), buffer.address, partitions(buffer),
+                          names(buffer.alias), names(buffer.noalias), slots(buffer)},
                buffer.where);
     }
   }
@@ -109,16 +116,21 @@ private:
     return result;
   }
 
+  static std::optional<PartitionsData> partitions(const Buffer &buffer) {
+    const std::optional<Partitions> &said = buffer.partitions;
+    return said ? std::optional(PartitionsData{said->first, said->dim}) : std::nullopt;
+  }
+
   static std::optional<SlotsData> slots(const Buffer &buffer) {
     return buffer.ring ? std::optional(SlotsData{buffer.ring->min, buffer.ring->max})
                        : std::nullopt;
   }
 
-  /// The bounds of a value stand at the first loop that it lets run.
+  /// The bounds of a value that is not declared stand at the first loop that it lets run.
   TripData formulaData(LoopId id) const {
     TripData data{Trip::Kind::Formula, 0, text(kernel.loops[id].trip.symbol), 0, {}};
     for (const RunValue &value : kernel.values) {
-      if (value.isStated && value.loop == id) {
+      if (value.isStated && value.loop == id && kernel.declarationOf(value) == nullptr) {
         data.min = value.min;
         data.max = value.max;
       }
@@ -196,11 +208,13 @@ private:
   DepData depData;
 };
 
-/// Engines, buffers, the tree in order, then all dependences. An empty else-branch is not written.
+/// Engines, values, buffers, the tree in order, then all dependences. An empty else-branch is not
+/// written.
 template <typename Form> void writeKernel(const Kernel &kernel, Form &form) {
   KernelWriter<Form> writer(kernel, form);
   form.open(kernel.text(kernel.name), writer.head(), kernel.where);
   writer.engines();
+  writer.values();
   writer.buffers();
   writer.body(rootLoop);
   writer.dependences();
