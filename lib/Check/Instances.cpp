@@ -6,8 +6,9 @@
 // be raised is raised and all after it are forgotten. That is a walk over a tree of decisions,
 // depth first.
 //
-// What a decision may be: all numbers up to --max-trips, and around distances; and for values, and
-// loops around others, what lets loops with formulas run so often (Carried.h).
+// What a decision may be: all numbers up to --max-trips, around distances, and around what decides
+// about branches; and for values, and loops around others, what lets loops with formulas run so
+// often (Carried.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #include "Carried.h"
 
 #include "tally/Model/RunNumbers.h"
+#include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
 
@@ -105,10 +107,50 @@ static void offer(const std::set<uint64_t> &more, std::vector<uint64_t> &all) {
   all.assign(both.begin(), both.end());
 }
 
+/// Numbers in conditions, with the loops and values that are compared with them.
+struct ComparedNumbers {
+  IdVector<LoopId, std::set<uint64_t>> trips; ///< that let iterations come there
+  IdVector<RunValueId, std::set<uint64_t>> values;
+};
+
+static ComparedNumbers comparedIn(const Kernel &kernel) {
+  ComparedNumbers all;
+  all.trips.resize(kernel.loops.size());
+  all.values.resize(kernel.values.size());
+  for (LoopId id : kernel.loops.ids()) {
+    if (kernel.loops[id].kind != LoopKind::Then || !kernel.loops[id].trip.condition.valid()) {
+      continue;
+    }
+    const BodyTile &condition = kernel.tiles->conditionOf(id);
+    std::set<uint64_t> numbers;
+    for (const TileExpr &node : condition.access.exprs) {
+      uint64_t number = static_cast<uint64_t>(std::abs(std::max(node.value, -INT64_MAX)));
+      if (node.kind == TileExpr::Kind::Constant && number < maxCountOffered) {
+        addAround(number + 1, numbers);
+      }
+    }
+    for (const TileExpr &node : condition.access.exprs) {
+      if (node.kind == TileExpr::Kind::Loop) {
+        all.trips[condition.loopOf(node)].insert(numbers.begin(), numbers.end());
+      } else if (node.kind == TileExpr::Kind::Symbol && condition.valueOf(node).valid()) {
+        all.values[condition.valueOf(node)].insert(numbers.begin(), numbers.end());
+      }
+    }
+  }
+  return all;
+}
+
+static void keepWithin(uint64_t least, std::optional<uint64_t> most, std::set<uint64_t> &numbers) {
+  std::erase_if(numbers, [&](uint64_t number) {
+    return number < least || number > most.value_or(maxCountOffered);
+  });
+}
+
 /// Trips of a loop with a formula, and entries of a body whose distances go over the whole run; the
 /// loop of such a body may have all of them by itself.
 void Instances::offerCarried() {
   Carried carried(kernel);
+  ComparedNumbers compared = options.distances ? comparedIn(kernel) : ComparedNumbers{};
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
     Wanted wanted;
@@ -123,7 +165,11 @@ void Instances::offerCarried() {
       }
       if (options.distances) {
         addAround(longestDistance(kernel, id, false), wanted.trips);
+        wanted.trips.merge(compared.trips[id]);
       }
+    } else if (isFree && options.distances) {
+      keepWithin(loop.trip.min, loop.trip.max, compared.trips[id]);
+      offer(compared.trips[id], counts[id]);
     }
     if (!wanted.entries.empty() || !wanted.trips.empty()) {
       carryBack(kernel, id, wanted, maxCountOffered, maxCarried, carried);
@@ -134,6 +180,10 @@ void Instances::offerCarried() {
   }
   for (RunValueId id : kernel.values.ids()) {
     offer(carried.values[id], numbers[id]);
+    if (options.distances) {
+      keepWithin(kernel.values[id].min, kernel.values[id].max, compared.values[id]);
+      offer(compared.values[id], numbers[id]);
+    }
   }
 }
 

@@ -201,7 +201,13 @@ private:
   }
 
   bool isExact(const Waited &waited) {
-    IslSet unneeded = context.parse(text.lastWaitedFor(waited)) - conflicts;
+    return areNeeded(text.lastWaitedFor(waited)) ||
+           (text.knowsProducers() && areNeeded(text.allWaitedFor(waited)));
+  }
+
+  /// All that is waited for, by this consumer or by an earlier one.
+  bool areNeeded(const std::string &waitedFor) {
+    IslSet unneeded = context.parse(waitedFor) - conflicts;
     if (unneeded.isBad() || unneeded.isEmpty()) {
       return true;
     }

@@ -88,8 +88,14 @@ struct PairNest {
   std::vector<Extent> producerOwn;
   std::vector<Extent> consumerOwn;
   bool zeroIsOrdered = false; ///< at distance 0 the producer's run comes first
-  bool consumerSkips = false; ///< a branch lies between the consumer and the innermost level
+  /// A branch lies between the consumer and its outermost loop of its own; without one, between it
+  /// and the innermost level.
+  bool consumerSkips = false;
   bool producerSkips = false; ///< a branch lies around the producer
+  /// Only the run decides about a branch between the consumer and the innermost level, or around
+  /// the producer: so it is not known which runs there are.
+  bool consumerIsOpen = false;
+  bool producerIsOpen = false;
   /// A distance carried by one of the levels before this one says nothing about the levels from
   /// `unpaired` on.
   uint32_t pairedFrom = 0;
@@ -116,6 +122,7 @@ struct PairNest {
   std::vector<Extent> values; ///< between which bounds each is
   std::string overlap;        ///< when the accesses meet; empty: always
   std::string consumerRuns; ///< when there is a run of the consumer; empty: not known more closely
+  std::string producerRuns; ///< likewise
   Excess vague = Excess::None; ///< they may meet only then, and need not
 
   /// Whether levels alone tell one run from another.

@@ -318,7 +318,8 @@ private:
     if (vector.excess != Excess::None && !isOneRun) {
       if (std::optional<PairNest> element = elementView({&pair, 1})) {
         const Distances &found = finder.find(*element);
-        if (found.excess != Excess::Undecided) {
+        bool isOneNumber = found.excess == Excess::None || !isOneOfManyEnds(place);
+        if (found.excess != Excess::Undecided && isOneNumber) {
           return drafts.addVectors(judged(draft, found), found, place);
         }
       }
@@ -328,6 +329,16 @@ private:
     bool pairsLoops = place.levels.size() != kernel.realLoops(common).size();
     whole.from = pairsLoops ? NeededFrom() : vector.from;
     drafts.addVectors(whole, vector, place);
+  }
+
+  /// Whether one run of the consumer follows loops of the producer that do not always end alike:
+  /// what it needs there depends on where they end, and the number of one run would say little.
+  bool isOneOfManyEnds(const PairPlace &place) const {
+    return kernel.realLoops(place.consumerHome, place.shared).empty() &&
+           std::ranges::any_of(
+               kernel.realLoops(place.producerHome, place.shared), [&](LoopId loop) {
+                 return kernel.loops[loop].trip.least() != kernel.loops[loop].trip.most();
+               });
   }
 
   TilePair tilePair(const Candidate &ends) {

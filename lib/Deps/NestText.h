@@ -94,18 +94,9 @@ public:
   std::string lastWaitedFor(const Waited &waited) const {
     const std::vector<int64_t> &distance = waited.distance;
     Conditions all;
-    addDomain(all);
-    addMask(all, waited);
-    if (!nest.consumerSkips) {
-      for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
-        all.add("w{} = 0", i);
-      }
-    }
+    addConsumers(all, waited);
     for (uint32_t i = 0; i < nest.producerOwn.size(); ++i) {
       all.add("{}", mayBeLast({i, true, true}));
-    }
-    if (!nest.consumerRuns.empty()) {
-      all.add("({})", nest.consumerRuns);
     }
     Conditions stops;
     for (size_t level = firstThatMayEnd(distance); level <= numLevels(); ++level) {
@@ -118,6 +109,22 @@ public:
     return set(all.text());
   }
 
+  /// Whether it is known which runs of the producer there are, and not all that there may be.
+  bool knowsProducers() const {
+    return !nest.producerRuns.empty() && nest.unpaired == UINT32_MAX && !nest.turn;
+  }
+
+  /// The same consumers, with all runs of the producer that there are up to this distance: the last
+  /// of these is the last they wait for, wherever there is none at the distance itself.
+  std::string allWaitedFor(const Waited &waited) const {
+    Conditions all;
+    addConsumers(all, waited);
+    all.add("({})", nest.producerRuns);
+    all.add("{}", order());
+    all.add("{}", atLeast(waited));
+    return set(all.text());
+  }
+
   /// A relation from a consumer and a run of the producer to those conflicts that make an earlier
   /// or the same consumer wait for this run or a later one. Empty if none is known.
   std::string justified() const {
@@ -127,15 +134,20 @@ public:
       primed.push_back(name + "'");
     }
     std::vector<std::string> ways;
-    bool everyRunExists = !nest.producerSkips && allKnown();
+    bool everyRunExists = !nest.producerIsOpen && allKnown();
     if (everyRunExists) {
       ways.push_back(sameConsumer() + " and " + laterProducer());
     }
-    bool everyConsumerExists = !nest.consumerSkips && areKnown(nest.consumerOwn);
+    bool everyConsumerExists = !nest.consumerIsOpen && areKnown(nest.consumerOwn);
     if (!nest.levels.empty() && everyConsumerExists) {
       std::string producers = "(" + sameProducer();
       producers += everyRunExists ? " or " + laterProducer() + ")" : ")";
       ways.push_back(earlierConsumer() + " and " + producers);
+    }
+    bool isBesideProducer = !nest.consumerIsOpen && nest.consumerOwn.empty() &&
+                            std::ranges::all_of(nest.counters, &EntryCounter::isShared);
+    if (knowsProducers() && isBesideProducer) {
+      ways.push_back(consumerBesideProducer());
     }
     return ways.empty()
                ? ""
@@ -401,6 +413,19 @@ private:
                        positiveBefore(level));
   }
 
+  void addConsumers(Conditions &all, const Waited &waited) const {
+    addDomain(all);
+    addMask(all, waited);
+    if (!nest.consumerSkips) {
+      for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
+        all.add("w{} = 0", i);
+      }
+    }
+    if (!nest.consumerRuns.empty()) {
+      all.add("({})", nest.consumerRuns);
+    }
+  }
+
   static bool areKnown(const std::vector<Extent> &extents) {
     return std::ranges::all_of(extents, [](const Extent &extent) { return extent.isKnown(); });
   }
@@ -435,6 +460,16 @@ private:
     for (size_t i = 0; i < nest.counters.size(); ++i) {
       all.add("t{0}' <= t{0}", i);
     }
+    return all.text();
+  }
+
+  /// In the iteration of the same run of the producer, where the consumer has a run, too.
+  std::string consumerBesideProducer() const {
+    Conditions all;
+    for (uint32_t i = 0; i < numLevels(); ++i) {
+      all.add("d{}' = 0 and c{}' = {}", i, i, producerAt(i, ""));
+    }
+    all.add("{} and {}", same("u", nest.producerOwn.size()), same("s", nest.counters.size()));
     return all.text();
   }
 

@@ -38,6 +38,16 @@ static bool hasBranchBelow(const Kernel &kernel, LoopId outer, LoopId inner) {
   return false;
 }
 
+/// Likewise, and about one of them only the run decides.
+static bool hasOpenBranchBelow(const Kernel &kernel, LoopId outer, LoopId inner) {
+  for (LoopId l = inner; l != outer && l != rootLoop; l = kernel.loops[l].parent) {
+    if (kernel.loops[l].isBranch() && kernel.loops[l].trip.isOpaque()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static Extent extentOf(const Loop &loop) {
   return {loop.trip.least(), loop.trip.most(), {}};
 }
@@ -248,8 +258,12 @@ PairNest commonPart(const TilePair &pair) {
   bool isEither =
       place.branch.valid() && (pair.isOneEngine || pair.kernel.loops[place.branch].uniform);
   nest.zeroIsOrdered = pair.producerIsBefore && !isEither;
-  nest.consumerSkips = hasBranchBelow(pair.kernel, innermost, place.consumerHome);
+  const std::vector<LoopId> own = pair.kernel.realLoops(place.consumerHome, place.shared);
+  nest.consumerSkips =
+      hasBranchBelow(pair.kernel, own.empty() ? innermost : own.front(), place.consumerHome);
   nest.producerSkips = hasBranchBelow(pair.kernel, outermost, place.producerHome);
+  nest.consumerIsOpen = hasBranchBelow(pair.kernel, innermost, place.consumerHome);
+  nest.producerIsOpen = nest.producerSkips;
   return nest;
 }
 
@@ -270,12 +284,18 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
 void addTaken(PairNest &nest, const TilePair &pair, LoopNames &names) {
   const LoopId producer = pair.place.producerHome, consumer = pair.place.consumerHome;
   nest.consumerRuns = takenText(pair.kernel, consumer, names.side(false));
+  nest.producerRuns = takenText(pair.kernel, producer, names.side(true));
   for (const std::string &more : {otherwiseText(pair.kernel, producer, names.side(true)),
                                   otherwiseText(pair.kernel, consumer, names.side(false))}) {
     if (!more.empty()) {
       nest.overlap = nest.overlap.empty() ? more : fmt::format("({}) and {}", nest.overlap, more);
     }
   }
+  const std::vector<LoopId> &levels = pair.place.levels;
+  const LoopId innermost = levels.empty() ? rootLoop : levels.back();
+  const LoopId outermost = levels.empty() ? rootLoop : levels.front();
+  nest.consumerIsOpen = hasOpenBranchBelow(pair.kernel, innermost, consumer);
+  nest.producerIsOpen = hasOpenBranchBelow(pair.kernel, outermost, producer);
 }
 
 void addRepeats(PairNest &nest, std::span<const TilePair> pairs, LoopId counted) {
@@ -338,6 +358,7 @@ static std::optional<PairNest> elementViewOf(std::span<const TilePair> pairs, bo
   }
   PairNest nest = commonPart(pair);
   nest.consumerSkips = false;
+  nest.consumerIsOpen = false;
   nest.unpaired = static_cast<uint32_t>(pair.place.levels.size());
   nest.pairedFrom = nest.unpaired == 0 ? 0 : nest.unpaired - 1;
   LoopNames names(pair, nest);

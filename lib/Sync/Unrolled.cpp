@@ -18,6 +18,21 @@ using namespace sync;
 /// More instructions than this nobody wants written out.
 static constexpr uint64_t maxUnrolled = 50'000'000;
 
+static std::string whatDecides(const Kernel &kernel, LoopId l) {
+  const Trip &trip = kernel.loops[l].trip;
+  if (trip.kind == Trip::Kind::Formula) {
+    return fmt::format("a formula gives those of '{}'; another strategy counts them",
+                       kernel.nameOf(l));
+  }
+  if (trip.condition.valid()) {
+    return fmt::format("iterations or values decide about '{}'; another strategy looks at them",
+                       kernel.nameOf(l));
+  }
+  return fmt::format("'{}' is decided at run time; write a number of trips in the kernel, or take "
+                     "another strategy",
+                     kernel.nameOf(l));
+}
+
 static bool tripsAreConstant(const Kernel &kernel, Diagnostics &diagnostics) {
   bool constant = true;
   for (LoopId l : kernel.loops.ids()) {
@@ -27,14 +42,7 @@ static bool tripsAreConstant(const Kernel &kernel, Diagnostics &diagnostics) {
     }
     constant = false;
     diagnostics.error(loop.where, fmt::format("strategy 'unrolled' needs constant trips, but {}",
-                                              loop.trip.kind == Trip::Kind::Formula
-                                                  ? fmt::format("a formula gives those of '{}'; "
-                                                                "another strategy counts them",
-                                                                kernel.nameOf(l))
-                                                  : fmt::format("'{}' is decided at run time; "
-                                                                "write a number of trips in the "
-                                                                "kernel, or take another strategy",
-                                                                kernel.nameOf(l))));
+                                              whatDecides(kernel, l)));
   }
   return constant;
 }

@@ -137,7 +137,11 @@ public:
   }
 
   std::string text() const {
-    std::string more = options.distances ? ", and around distances" : "";
+    bool hasConditions = std::ranges::any_of(
+        kernel.loops, [](const Loop &loop) { return loop.trip.condition.valid(); });
+    std::string more = !options.distances ? ""
+                       : hasConditions    ? ", and around distances and numbers in conditions"
+                                          : ", and around distances";
     std::string told = given.text.empty() ? "" : fmt::format("with {} given, ", given.text);
     told += longRuns.empty() || hasShortRuns()
                 ? fmt::format("all trips up to {}{}", options.maxTrips, more)

@@ -106,11 +106,19 @@ private:
     }
   }
 
+  /// Whether the later run waits for the earlier one, by one of the dependences found.
+  bool waits(const Run &earlier, const Run &later) const {
+    auto found = depsOf.find({earlier.instr, later.instr});
+    return found != depsOf.end() && std::ranges::any_of(found->second, [&](size_t d) {
+             return waitedFor(d, later) >= earlier.number;
+           });
+  }
+
   /// Whether a run between the two comes after the first, and the second after it: what is written
   /// over on the way is left out.
   bool isPassedOn(const Run &producer, const Run &consumer) const {
     auto isAfter = [&](const Run &earlier, const Run &later) {
-      return runs.conflict(earlier, later) ||
+      return runs.conflict(earlier, later) || waits(earlier, later) ||
              kernel.instrs[earlier.instr].queue == kernel.instrs[later.instr].queue;
     };
     return std::any_of(&producer + 1, &consumer, [&](const Run &between) {
@@ -124,7 +132,7 @@ private:
     const std::vector<size_t> &deps = found == depsOf.end() ? none : found->second;
     bool exact = std::all_of(deps.begin(), deps.end(),
                              [&](size_t d) { return extraction.deps[d].excess == Excess::None; });
-    bool judged = exact && runs.neverSkipped(p) && runs.neverSkipped(c);
+    bool judged = exact && runs.neverSkippedUnforeseen(p) && runs.neverSkippedUnforeseen(c);
     uint32_t needed = 0; // by this consumer or an earlier one
     for (uint32_t index : runs.runsOf(c)) {
       uint32_t waited = 0;
@@ -171,6 +179,7 @@ private:
     bool isKnown =
         derived.dep.form == DistanceForm::Flat || (!countsMore(p->instr) && !countsMore(c->instr));
     isKnown &= !mayBeAnywhere(derived) && !namesValue(p->instr) && !namesValue(c->instr);
+    isKnown &= !countsOverLoop(derived); // with other trips, the run of this number is another one
     if (isKnown && !runs.conflict(*p, *c)) {
       fail(fmt::format("{} and {} are said to conflict", text(*p), text(*c)));
     }
@@ -220,6 +229,11 @@ private:
     return derived.excess == Excess::Anywhere ||
            (derived.excess == Excess::Symbol && kernel.accesses[derived.producerAccess].buffer !=
                                                     kernel.accesses[derived.consumerAccess].buffer);
+  }
+
+  bool countsOverLoop(const DerivedDep &derived) const {
+    RunTableId table = derived.dep.table.valid() ? derived.dep.table : derived.table;
+    return table.valid() && extraction.tables[table].over.valid();
   }
 
   bool countsMore(InstrId instr) const {
