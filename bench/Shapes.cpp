@@ -149,6 +149,31 @@ private:
   BufferId buffer;
 };
 
+class Strips : public Pattern {
+public:
+  Strips() : Pattern("strips") {
+    addEngines(4);
+    for (uint32_t i = 0; i < numBuffers; ++i) {
+      const uint64_t shape[] = {i % 4 == 0 ? 128u : 64u, 16};
+      const BufferId id = b.buffer(fmt::format("S{}", i), shape, "sbuf", "f32", 48 * (i / 2));
+      b.partitions(id, {i % 4 == 3 ? 64u : 0u, 0});
+      buffers.push_back(id);
+    }
+  }
+
+  void instr() override {
+    add(anyQueue());
+    for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+      uint64_t of = numbers.below(numBuffers);
+      b.access(kind, buffers[of], fmt::format("S{}", of));
+    }
+  }
+
+private:
+  static constexpr uint32_t numBuffers = 64;
+  std::vector<BufferId> buffers;
+};
+
 class Fresh : public Pattern {
 public:
   explicit Fresh(size_t numInstrs) : Pattern("fresh") {
@@ -237,9 +262,10 @@ private:
   std::vector<BufferId> buffers;
 };
 
-constexpr std::string_view patterns[] = {"stages", "slots",  "rings",  "boxes",
+constexpr std::string_view patterns[] = {"stages", "slots",  "rings",  "boxes", "strips",
                                          "fresh",  "packed", "halves", "rows"};
-constexpr std::string_view nests[] = {"straight", "loop", "nest2", "nest3", "branches", "sequence"};
+constexpr std::string_view nests[] = {"straight", "loop",       "nest2",   "nest3",
+                                      "branches", "conditions", "sequence"};
 
 std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   if (name == "stages") {
@@ -253,6 +279,9 @@ std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   }
   if (name == "boxes") {
     return std::make_unique<Boxes>();
+  }
+  if (name == "strips") {
+    return std::make_unique<Strips>();
   }
   if (name == "halves") {
     return std::make_unique<Halves>();
@@ -286,12 +315,15 @@ void addNest(Pattern &pattern, uint32_t depth, size_t inPart) {
   pattern.b.endLoop();
 }
 
-void addBranches(Pattern &pattern, size_t count) {
+void addBranches(Pattern &pattern, size_t count, bool haveConditions) {
   pattern.loop = "L";
   pattern.b.beginLoop("L", pattern.b.value("n"));
   for (size_t i = 0; i < count / 10; ++i) {
     addMany(pattern, 4);
-    pattern.b.beginIf(fmt::format("c{}", i));
+    LoopId then = pattern.b.beginIf(fmt::format("c{}", i));
+    if (haveConditions) {
+      pattern.b.setCondition(then, i % 2 == 0 ? "L > 0" : "L mod 4 == 3");
+    }
     addMany(pattern, 3);
     pattern.b.beginElse();
     addMany(pattern, 3);
@@ -333,8 +365,8 @@ Kernel shapeNamed(std::string_view name, size_t numInstrs) {
   std::string_view nest = name.substr(slash + 1);
   if (nest == "straight") {
     addMany(*pattern, numInstrs);
-  } else if (nest == "branches") {
-    addBranches(*pattern, numInstrs);
+  } else if (nest == "branches" || nest == "conditions") {
+    addBranches(*pattern, numInstrs, nest == "conditions");
   } else if (nest == "sequence") {
     addSequence(*pattern, numInstrs);
   } else {

@@ -6,6 +6,9 @@
 //   slots     each reads and writes one of 256 constant slots, at random
 //   rings     each reads and writes a slot of one of 16 rings of four, or one of 64 constant slots
 //   boxes     each reads and writes some of 1,024 elements; boxes lie partly over one another
+//   strips    each reads and writes one of 64 buffers, which lie partly over one another in bytes
+//   and
+//             partitions
 //   fresh     each writes a slot of its own and reads two of the last 64
 //   packed    one writes a ring of two, the next reads it; all rings lie in one buffer
 //   halves    each reads and writes one of 64 buffers, where the element moves on in every second
@@ -17,6 +20,7 @@
 //   nest2     two loops, a third of the instructions before, in and after the inner one
 //   nest3     three loops, a fifth of the instructions in each part
 //   branches  one loop; of ten instructions three are in a branch, and three in the other
+//   conditions  the same, and iterations decide about the branches
 //   sequence  loops of 50 iterations, a hundred instructions in each
 //===----------------------------------------------------------------------===//
 

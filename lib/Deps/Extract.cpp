@@ -299,12 +299,13 @@ private:
                       ? producer.isFixed && consumer.isFixed
                       : producer.isSolid && consumer.isSolid &&
                             tiles.sharing(producer, consumer) == InCommon::Known;
-    if (isSure && producer.home == consumer.home && candidate.producer < candidate.consumer) {
+    hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
+    bool isInOneBody = producer.home == consumer.home && candidate.producer < candidate.consumer;
+    if (isSure && isInOneBody && !hasGuards) {
       drafts.add(draft); // they meet in every iteration
       return;
     }
     TilePair pair = tilePair(candidate);
-    hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
       const Distances &found = finder.find(*flat);
       return drafts.addFlat(judged(draft, found), found);

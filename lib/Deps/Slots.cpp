@@ -232,7 +232,8 @@ std::optional<SlotTile> rangeOf(const Kernel &kernel, const TileBoxes &tiles, co
 std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
                                const TileBoxes &tiles, const TileBox &tile) {
   const ParsedAccess &access = tiles.parsed(tile);
-  if (access.anywhere || !access.guards.empty() || !isAgreed(kernel, tile.home)) {
+  bool isGuarded = !tiles.read(tile).ownGuards().empty(); // what branches say holds in each run
+  if (access.anywhere || isGuarded || !isAgreed(kernel, tile.home)) {
     return std::nullopt;
   }
   SlotTile result;

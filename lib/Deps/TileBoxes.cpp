@@ -130,7 +130,7 @@ TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
   const BodyTile &read = table[id];
   const ParsedAccess &access = read.access;
   TileBox tile{id, buffer, read.home, static_cast<uint32_t>(boxes.size()), {0, 0}};
-  tile.isFixed = !access.anywhere && access.guards.empty();
+  tile.isFixed = !access.anywhere && read.ownGuards().empty();
   tile.isDivergent = countsDivergent(read);
   Hull inside;     // of each partition, if memory is shared
   Hull partitions; // of the buffer's own

@@ -298,6 +298,27 @@ TEST(UnknownPlaceTest, isNeededFromTheStart) {
   EXPECT_THAT(depsOf(b.finish(), false), ElementsAre("load -> use war?"));
 }
 
+/// What is never taken needs nothing, and what is taken at times is known by its numbers.
+TEST(ConditionTest, whatIsNeverTaken) {
+  auto found = [](std::string_view condition) {
+    KernelBuilder b("k");
+    QueueId dma = b.queueOf(b.engine("dma"));
+    QueueId act = b.queueOf(b.engine("act"));
+    BufferId x = b.buffer("X", std::array<uint64_t, 1>{8});
+    b.beginLoop("A", b.value("n"));
+    b.setCondition(b.beginIf("c"), condition);
+    b.instr("load", dma);
+    b.access(AccessKind::Write, x, "X");
+    b.instr("use", act);
+    b.access(AccessKind::Read, x, "X");
+    b.endIf();
+    b.endLoop();
+    return depsOf(b.finish(), false);
+  };
+  EXPECT_THAT(found("A < 0"), IsEmpty());
+  EXPECT_THAT(found("A == 3 or A == 5"), testing::Contains("load -> use raw"));
+}
+
 /// Which iterations of B need `load` depends on A, so no table of iterations of B is exact.
 TEST_F(ExtractTest, whatTurnsWithALoopAround) {
   k.loop("A", k.value("n"), [&] {
