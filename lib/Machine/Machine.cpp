@@ -163,7 +163,9 @@ void MachineReader::memories(const JsonAt &list) {
     return;
   }
   list.forMembers([&](std::string_view space, const JsonAt &at) {
-    if (at.expectObject({"partitions", "bytes"})) {
+    if (space.empty()) {
+      at.error("the name of a memory must not be empty");
+    } else if (at.expectObject({"partitions", "bytes"})) {
       machine.memories.push_back({std::string(space), sizeOf(at, "partitions", maxPartitions),
                                   sizeOf(at, "bytes", maxMemory)});
     }

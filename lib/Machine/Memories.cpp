@@ -47,8 +47,8 @@ private:
       add(buffer, fmt::format("takes partitions up to {}", lastPartition), memory);
     } else if (buffer.partitions && end > memory.bytes) {
       add(buffer, fmt::format("takes bytes of each partition up to {}", end - 1), memory);
-    } else if (!buffer.partitions && end > allBytes(memory)) {
-      add(buffer, fmt::format("takes bytes up to {}", end - 1), memory);
+    } else if (!buffer.partitions && buffer.address && end > memory.bytes) {
+      add(buffer, fmt::format("takes bytes of partition 0 up to {}", end - 1), memory);
     } else if (!buffer.address) {
       addUp(buffer, region.numPartitions * region.numBytes, memory);
     }

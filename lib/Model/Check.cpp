@@ -369,7 +369,7 @@ void Checker::value(const RunValue &value) {
   }
   uint64_t largest = std::max(value.min, value.max.value_or(0));
   if (largest > maxCount) {
-    report(diagnostics, where, "'${}' may be {}; a trip count is at most {}", name, largest,
+    report(diagnostics, where, "'${}' may be {}; a run-time value is at most {}", name, largest,
            maxCount);
   }
   if (value.max && *value.max < value.min) {

@@ -47,14 +47,14 @@ TEST(MemoriesTest, partitionsAndTheirBytes) {
   EXPECT_THAT(warningsOf(0, {0, 1}), HasSubstr("'X' takes partitions up to 7, and "));
 }
 
-TEST(MemoriesTest, flatMemoryIsAllOfIt) {
+TEST(MemoriesTest, flatMemoryIsTheFirstPartition) {
   auto at = [](uint64_t address, std::string_view space) {
     return warningsOf([&](KernelBuilder &b) { b.buffer("X", plane, space, "i8", address); });
   };
-  EXPECT_THAT(at(96, "sbuf"), IsEmpty());
-  EXPECT_THAT(at(97, "sbuf"), HasSubstr("'X' takes bytes up to 128, and "));
-  EXPECT_THAT(at(97, "hbm"), IsEmpty());
-  EXPECT_THAT(at(97, ""), IsEmpty());
+  EXPECT_THAT(at(0, "sbuf"), IsEmpty());
+  EXPECT_THAT(at(1, "sbuf"), HasSubstr("'X' takes bytes of partition 0 up to 32, and "));
+  EXPECT_THAT(at(1, "hbm"), IsEmpty());
+  EXPECT_THAT(at(1, ""), IsEmpty());
 }
 
 /// What has an address may lie over others, and is not added up.
@@ -69,6 +69,6 @@ TEST(MemoriesTest, buffersWithoutAddressesAddUp) {
   EXPECT_THAT(three("i8", {}), IsEmpty());
   EXPECT_THAT(three("bf16", {}), HasSubstr("with buffer 'Z', those without addresses take 192 "
                                            "bytes, and 'sbuf' of machine 'm' has 4 partitions"));
-  EXPECT_THAT(three("bf16", 0), IsEmpty());
+  EXPECT_THAT(three("i8", 0), IsEmpty());
   EXPECT_THAT(three("", {}), IsEmpty()); // not known: at least a byte
 }
