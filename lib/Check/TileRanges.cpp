@@ -158,6 +158,7 @@ std::vector<TileRange> TileRanges::placesOf(const RangeTile &tile, int64_t first
   return isFlat ? std::vector{bytes} : std::vector{partitionsOf(tile), bytes};
 }
 
+/// As numbers of the memory, not of the buffer.
 TileRange TileRanges::partitionsOf(const RangeTile &tile) const {
   const std::optional<Partitions> &said = kernel.buffers[tile.buffer].partitions;
   if (!said) {

@@ -158,7 +158,7 @@ private:
   uint64_t mostSlots(Kernel kernel, BufferId id, size_t dim, uint64_t most) const {
     uint64_t &slots = kernel.buffers[id].shape[dim];
     uint64_t fitting = slots;
-    while (fitting < most) { // in between, all that is below `most` may fit
+    while (fitting < most) { // `fitting` slots have room, and more than `most` have none
       slots = fitting + (most - fitting + 1) / 2;
       if (mayFit(kernel, machine)) {
         fitting = slots;

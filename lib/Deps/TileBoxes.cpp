@@ -164,7 +164,7 @@ bool TileBoxes::isPlaced(BufferId buffer) const {
   return shared.isAlone(buffer) || shared.isKnown(shared.groupOf(buffer));
 }
 
-/// Of those that its group has.
+/// Whether these are all partitions of the memory that its group shares.
 bool TileBoxes::takesAllPartitions(BufferId buffer, const Bounds &partitions) const {
   auto number = static_cast<int64_t>(shared.numPartitions(shared.groupOf(buffer)));
   return shared.isAlone(buffer) || partitions.last - partitions.first + 1 == number;
