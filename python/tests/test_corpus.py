@@ -33,9 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ("--seconds=20", "--max-multiply-adds=1e7", f"--machine={machine()}")
 
 
-def walk(root, output, *options):
+def walk(root, output, *options, program=tally_program()):
     """Exit status, progress and kernels by name."""
-    err, program = io.StringIO(), tally_program()
+    err = io.StringIO()
     before, os.environ["TALLY"] = os.environ.get("TALLY"), program or ""
     try:
         with contextlib.redirect_stderr(err):
@@ -383,6 +383,17 @@ class CorpusTest(unittest.TestCase):
         self.assertIn("add: 8 -> 4", progress)
         _, progress, _ = walk(self.root, self.folder / "other", "--only=second.py:add", "--ring=2")
         self.assertNotIn("kept", progress)
+
+    @unittest.skipUnless(tally_program(), "there is no tally here")
+    def test_another_tally(self):
+        """It is asked again about each kernel; which calls the drivers make is kept."""
+        out, program = self.folder / "another", self.folder / "tally"
+        program.symlink_to(tally_program())
+        walk(self.root, out, "--only=second.py:add")
+        status, progress, _ = walk(self.root, out, "--only=second.py:add", program=str(program))
+        self.assertEqual(status, 0)
+        self.assertIn("add: 8 -> 4", progress)
+        self.assertNotRegex(progress, "kept|: [0-9]+ calls")
 
     @unittest.skipUnless(tally_program(), "there is no tally here")
     def test_machine(self):

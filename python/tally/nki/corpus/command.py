@@ -130,7 +130,9 @@ class Walk:
                        "max_multiply_adds": int(options.max_multiply_adds)}
         kept = {**self.limits, "seconds": options.seconds, "torch": _has("torch")}
         facts = measure.machine_facts(self.program, options.machine) if self.program else ""
-        self.common = results.common_key(self.program, facts, {**kept, "machine": options.machine})
+        # Which calls a driver makes is not a question to tally, and may take an hour to find: they outlive another tally or machine.
+        self.of_calls = results.common_key(kept)
+        self.of_kernels = results.common_key({**kept, "machine": options.machine}, self.program, facts)
         self.users = userfile.read(options.arguments) if options.arguments else {}
 
     def run(self):
@@ -186,14 +188,14 @@ class Walk:
 
     def _note(self, driver, count):
         path = self.output / "drivers" / f"{self.slugs[driver]}.json"
-        noted = None if self.options.again else results.kept(path, self.common, self.root)
+        noted = None if self.options.again else results.kept(path, self.of_calls, self.root)
         if noted is None:
             order = {"do": "note", "driver": driver, "seconds": self.options.seconds / 2}
             noted = self._child(order, self.output / "drivers" / self.slugs[driver])
             noted.setdefault("files", [driver])
             if "limit" in noted:
                 noted = {**noted, "calls": [], "problems": [], "problem": {"kind": noted["limit"], "text": noted["limit"]}}
-            noted = results.keep(path, noted, self.common, self.root)
+            noted = results.keep(path, noted, self.of_calls, self.root)
             self.say(f"{count} {driver}: {len(noted['calls'])} calls{_why(noted.get('problem'))}")
         for call in noted["calls"]:
             for depth, (file, name) in enumerate(call["kernels"]):
@@ -246,7 +248,7 @@ class Walk:
                        key=lambda call: (bool(call["through"]), call["size"], call["driver"]))
         depends = json.dumps([mine, _spread(calls)[:2 * TRIES]], sort_keys=True)
         path = folder / "result.json"
-        entry = None if self.options.again else results.kept(path, self.common, self.root, depends)
+        entry = None if self.options.again else results.kept(path, self.of_kernels, self.root, depends)
         if entry is None:
             started = time.monotonic()
             shutil.rmtree(folder, ignore_errors=True)
@@ -256,7 +258,7 @@ class Walk:
                 entry = {**_entry(kernel, folder), "state": "not traced", "problem": {
                     "kind": "ended", "text": f"tally-nki fails: {type(error).__name__}: {error}"}}
             entry["seconds"] = round(time.monotonic() - started, 1)
-            entry = results.keep(path, entry, self.common, self.root, depends)
+            entry = results.keep(path, entry, self.of_kernels, self.root, depends)
             self.say(f"{count} {kernel.id}: {page.line(entry)} ({entry['seconds']} s)")
         else:
             self.say(f"{count} {kernel.id}: kept")

@@ -1,7 +1,7 @@
 """What is kept of earlier runs, and when it still holds.
 
 Each result is a file of JSON with a `key`: a digest of all that it depends on. These are the package itself,
-the program `tally`, the options, and the files of the checkout that were loaded. A result whose key is the
+the options, the files of the checkout that were loaded, and for a kernel the program `tally`. A result whose key is the
 same now is taken as it is; any other is made again.
 """
 
@@ -21,8 +21,8 @@ def _digest(*parts):
     return digest.hexdigest()[:24]
 
 
-def common_key(program, facts, options):
-    """Of what all results depend on; `facts` are those of the machine."""
+def common_key(options, program=None, facts=""):
+    """Of what all results of one kind depend on: `program` if they are its answers; `facts` are those of its machine."""
     sources = [path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))]
     parts = [program]
     if program and os.path.exists(program):
