@@ -9,9 +9,9 @@ namespace tally::fuzz {
 
 namespace {
 
-/// `counters of 'A' are right up to 254 entries of it (...)`
+/// `counters of 'A' have room for 254 entries of it (...)`
 constexpr std::string_view before = "counters of '";
-constexpr std::string_view between = "' are right up to ";
+constexpr std::string_view between = "' have room for ";
 
 /// How often each body is entered on one engine.
 class EntryCounter {

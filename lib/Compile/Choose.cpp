@@ -397,8 +397,11 @@ public:
       impossible.score.beyond = impossible.cost.beyond = UINT64_MAX;
       return impossible;
     }
-    Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     uint64_t beyond = numOverflows(plan);
+    if (request.overflow == Overflow::Reset && beyond == 0) {
+      plan = withResets(candidate.plan, std::move(plan));
+    }
+    Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     auto charge = [&](uint64_t used, std::optional<uint32_t> most) {
       beyond += most && used > *most ? used - *most : 0;
     };
@@ -425,6 +428,23 @@ public:
   }
 
 private:
+  /// The same with the resets that it needs, and those that are known so far, each as seldom as may
+  /// be: code is timed as it will be.
+  SyncPlan withResets(PlanDecisions decisions, SyncPlan plan) const {
+    Diagnostics found;
+    // Another plan may need others. They only grow, so the loop ends.
+    for (std::vector<ResetPoint> needed = allResets(kernel, plan, machine, found);
+         needed != decisions.resets && !found.hasErrors();
+         needed = allResets(kernel, plan, machine, found)) {
+      decisions.resets = std::move(needed);
+      plan = makePlan(kernel, decisions, found);
+    }
+    if (!found.hasErrors()) {
+      plan.decisions.resets = withPeriods(kernel, plan, machine, found);
+    }
+    return plan;
+  }
+
   /// Bodies whose counters would overflow, and nothing can be done about it.
   uint64_t numOverflows(const SyncPlan &plan) const {
     Diagnostics found;
@@ -753,7 +773,7 @@ private:
       without.push_back("tables of distances");
     }
     if (!savings.signals) {
-      without.push_back("leaving out signals");
+      return "semaphores as in per-loop: all instructions of a body raise one";
     }
     return without.empty() ? "all that saves control"
                            : fmt::format("without {}", fmt::join(without, " and "));

@@ -60,21 +60,6 @@ struct Round {
   Diagnostics found;
 };
 
-/// The resets that are known, and those that the plan needs besides: that depends on who shares,
-/// and on what is reset already.
-std::vector<ResetPoint> allResets(const Kernel &kernel, const Request &request,
-                                  const SyncPlan &plan, const Machine &machine,
-                                  Diagnostics &diagnostics) {
-  std::vector<ResetPoint> all = plan.decisions.resets;
-  if (request.overflow == Overflow::Reset && countsAtRunTime(request.strategy)) {
-    std::vector<ResetPoint> known = std::move(all);
-    all.clear();
-    std::ranges::set_union(known, findResets(kernel, plan, machine, diagnostics),
-                           std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
-  }
-  return all;
-}
-
 /// 'auto' should share more, so that semaphores are left by which engines meet: as many as are too
 /// many, or twice as many as last time, if that has not helped.
 PlanNeeds withMoreSpare(PlanNeeds needs, const Request &request, const Code &code,
@@ -106,7 +91,9 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
     if (planned.hasErrors()) {
       break;
     }
-    round.needs.resets = allResets(kernel, request, plan, machine, planned);
+    if (request.overflow == Overflow::Reset && countsAtRunTime(request.strategy)) {
+      round.needs.resets = allResets(kernel, plan, machine, planned);
+    }
     if (planned.hasErrors() || round.needs != needs) {
       break;
     }
@@ -136,16 +123,21 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
   verifyCode(kernel, compiled.code, found);
 }
 
-/// One strategy for one kernel; nothing if there were errors. What a plan turns out to need is
-/// given to the next. Needs only grow, so the loop ends.
-std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
-                                const Machine &machine, Diagnostics &diagnostics) {
+/// What a plan turns out to need is given to the next. Needs only grow, so the loop ends.
+Round settled(const Kernel &kernel, const Request &request, const Machine &machine) {
   PlanNeeds needs;
   Round round = tryOnce(kernel, request, needs, machine);
   while (!round.found.hasErrors() && round.needs != needs) {
     needs = round.needs;
     round = tryOnce(kernel, request, needs, machine);
   }
+  return round;
+}
+
+/// One strategy for one kernel; nothing if there were errors.
+std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
+                                const Machine &machine, Diagnostics &diagnostics) {
+  Round round = settled(kernel, request, machine);
   if (!round.found.hasErrors()) {
     finish(kernel, request, machine, round.compiled, round.found);
   }

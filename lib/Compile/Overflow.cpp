@@ -57,11 +57,17 @@ public:
 
   /// How many iterations of `around` the counters of a body hold; 0: not even one.
   uint64_t mostIterations(LoopId around, LoopId loop) const {
+    uint64_t inside = mostInIteration(around, loop);
+    return inside == unbounded ? 0 : inside == 0 ? unbounded : mostEntries(loop) / inside;
+  }
+
+  /// How often an iteration of `around` may enter a body in it.
+  uint64_t mostInIteration(LoopId around, LoopId loop) const {
     uint64_t inside = 1;
     for (LoopId l = loop; l != around; l = kernel.loops[l].parent) {
       inside = times(inside, maxTrips(kernel.loops[l]));
     }
-    return inside == unbounded ? 0 : inside == 0 ? unbounded : mostEntries(loop) / inside;
+    return inside;
   }
 
   /// The outermost loop around a body between whose iterations its counters can be reset.
@@ -80,11 +86,21 @@ public:
     return found;
   }
 
-  /// Up to how many entries the code is right.
-  std::string rightUpTo(LoopId loop) const {
-    return fmt::format("counters of '{}' are right up to {} of it ({} bits, {} an entry)",
+  /// For how many entries the code is right.
+  std::string heldText(LoopId loop) const {
+    return fmt::format("counters of '{}' have room for {} of it ({} bits; an entry adds up to {})",
                        kernel.nameOf(loop), counted(mostEntries(loop), "entry"),
                        machine.counterBits, perEntry[loop]);
+  }
+
+  /// The same, beside what one iteration of a loop around it may take of that.
+  std::string heldText(LoopId around, LoopId loop) const {
+    std::string text = heldText(loop);
+    if (around != loop) {
+      text += fmt::format(", and one iteration of '{}' may make {}", kernel.nameOf(around),
+                          mostInIteration(around, loop));
+    }
+    return text;
   }
 
   /// What would show that they are never more.
@@ -185,7 +201,7 @@ void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &ma
     if (growth.fits(loop)) {
       continue;
     }
-    std::string message = growth.rightUpTo(loop) + growth.wayOut(loop);
+    std::string message = growth.heldText(loop) + growth.wayOut(loop);
     if (refuse) {
       diagnostics.error(kernel.loops[loop].where, std::move(message));
     } else {
@@ -211,7 +227,7 @@ std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
         kernel.loops[loop].where,
         fmt::format("{}, and there is not a loop around it on which all engines agree "
                     "and between whose iterations they could be reset{}",
-                    growth.rightUpTo(loop), growth.wayOut(loop)));
+                    growth.heldText(loop), growth.wayOut(loop)));
   }
   std::vector<ResetPoint> points;
   for (LoopId loop : kernel.loops.ids()) {
@@ -220,6 +236,14 @@ std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
     }
   }
   return points;
+}
+
+std::vector<ResetPoint> allResets(const Kernel &kernel, const SyncPlan &plan,
+                                  const Machine &machine, Diagnostics &diagnostics) {
+  std::vector<ResetPoint> all;
+  std::ranges::set_union(plan.decisions.resets, findResets(kernel, plan, machine, diagnostics),
+                         std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
+  return all;
 }
 
 std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
@@ -231,7 +255,7 @@ std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
   Growth growth(kernel, plan, machine);
   IdVector<LoopId, LoopId> resetBy(kernel.loops.size()); // the innermost point around each body
   IdVector<LoopId, uint64_t> most(kernel.loops.size(), machine.counterLimit() - 2);
-  IdVector<LoopId, LoopId> reason(kernel.loops.size());
+  IdVector<LoopId, LoopId> reason(kernel.loops.size()); // what has room for the fewest iterations
   for (LoopId loop : kernel.loops.ids()) {
     LoopId parent = kernel.loops[loop].parent;
     resetBy[loop] = plan.resetAt(loop) ? loop : parent.valid() ? resetBy[parent] : LoopId();
@@ -241,16 +265,21 @@ std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
     }
     if (!growth.fits(loop)) {
       assert(point.valid() && "found by findResets()");
-      reason[point] = reason[point].valid() ? reason[point] : loop;
+      uint64_t here = growth.mostIterations(point, loop);
+      bool isLess = !reason[point].valid() || here < growth.mostIterations(point, reason[point]);
+      reason[point] = isLess ? loop : reason[point];
     }
   }
   for (ResetPoint &point : points) {
     point.every = static_cast<uint32_t>(most[point.loop]);
     LoopId loop = reason[point.loop]; // none if an inner point has taken over
-    std::string text = fmt::format("counters in '{}' are drained and reset every {} of it",
-                                   kernel.nameOf(point.loop), counted(point.every, "iteration"));
+    std::string when = point.every == 1
+                           ? "each iteration"
+                           : fmt::format("every {}", counted(point.every, "iteration"));
+    std::string text = fmt::format("engines drain and reset the counters in '{}' after {} of it",
+                                   kernel.nameOf(point.loop), when);
     if (loop.valid()) {
-      text += ": " + growth.rightUpTo(loop) + growth.wayOut(loop);
+      text += ": " + growth.heldText(point.loop, loop) + growth.wayOut(loop);
     }
     diagnostics.remark(kernel.loops[point.loop].where, std::move(text));
   }

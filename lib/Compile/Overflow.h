@@ -18,6 +18,11 @@ namespace tally::compiling {
 std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
                                    const Machine &machine, Diagnostics &diagnostics);
 
+/// Those that a plan has, and those that it needs, too: that depends on which instructions share,
+/// and on what is reset already.
+std::vector<ResetPoint> allResets(const Kernel &kernel, const SyncPlan &plan,
+                                  const Machine &machine, Diagnostics &diagnostics);
+
 /// The reset points of a plan, each with the most iterations that fit, and a remark on it.
 std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
                                     const Machine &machine, Diagnostics &diagnostics);

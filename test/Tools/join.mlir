@@ -26,6 +26,13 @@
 // Control operations of both programs, and what they are for.
 
 // RUN: tally compare %s --machine=trn2 --format=json --quiet | %python -c "import json,sys; r={x['strategy']:x for x in json.load(sys.stdin)['rows']}; assert (r['auto']['instructions'], r['per-loop']['instructions'])==(15, 29), r"
+// RUN: tally plan --diff %s --machine=trn2 --sync=per-loop --against=auto --quiet | FileCheck %s --check-prefix=DIFF
+// DIFF: 'near' -> 'use'
+// DIFF-NEXT: - nested: 'in' in c, N = 1, K = 1: 16*total(c)
+// DIFF-NEXT: + in-shared: 'in' in i, N = 1, K = 1, one of 'near' and 'far': 16*total(i)
+// RUN: tally plan %s --machine=trn2 --why --quiet | FileCheck %s --check-prefix=TRIED
+// TRIED: semaphores as in per-loop: all instructions of a body raise one
+// TRIED: semaphores of their branches for 'near' and 'far'
 // RUN: tally explain %s --instr=use --machine=trn2 --quiet | FileCheck %s --check-prefix=WHY
 // WHY: waits for 'near' -> 'use' raw
 // WHY: semaphore raised by 'near' or 'far', of which each entry of the `if` runs one, by 16 each

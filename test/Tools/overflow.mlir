@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=CODE
 // RUN: tally plan %s --machine=%S/Inputs/byte-machine.json 2>/dev/null | FileCheck %s --check-prefix=PLAN
 
-// REMARK: overflow.mlir:[[#]]:3: remark: counters in 'A' are drained and reset every 126 iterations of it: counters of 'A' are right up to 126 entries of it (8 bits, 2 an entry); a bound 'max' on the trips of 'A' would settle it
+// REMARK: overflow.mlir:[[#]]:3: remark: engines drain and reset the counters in 'A' after every 126 iterations of it: counters of 'A' have room for 126 entries of it (8 bits; an entry adds up to 2); a bound 'max' on the trips of 'A' would settle it
 //
 // CODE:      tally.for "A" {
 // CODE-NEXT:   tally.set [[T:".*"]] = "r0" gt 125
@@ -37,9 +37,9 @@
 // SIM: 3000 instructions
 
 // RUN: not tally compile --sync=per-loop %s --machine=%S/Inputs/byte-machine.json --overflow=refuse 2>&1 | FileCheck %s --check-prefix=REFUSED
-// REFUSED: overflow.mlir:[[#]]:3: error: counters of 'A' are right up to 126 entries of it (8 bits, 2 an entry); a bound 'max' on the trips of 'A' would settle it
+// REFUSED: overflow.mlir:[[#]]:3: error: counters of 'A' have room for 126 entries of it (8 bits; an entry adds up to 2); a bound 'max' on the trips of 'A' would settle it
 // RUN: tally compile %s --machine=%S/Inputs/byte-machine.json --overflow=assume 2>&1 | FileCheck %s --check-prefix=ASSUMED
-// ASSUMED: remark: counters of 'A' are right up to 126 entries of it
+// ASSUMED: remark: counters of 'A' have room for 126 entries of it
 // ASSUMED-NOT: tally.when
 
 tally.kernel @long {

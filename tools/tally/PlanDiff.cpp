@@ -38,8 +38,12 @@ Json waitOf(const Planned &planned, const Machine &machine, DepId dep) {
     std::string_view body = !group.body.valid()      ? "all bodies"
                             : group.body == rootLoop ? "ROOT"
                                                      : kernel.nameOf(group.body);
-    semaphore = fmt::format("'{}' in {}, N = {}, K = {}{}", kernel.nameOf(group.queue), body,
+    semaphore = fmt::format("'{}' in {}, N = {}, K = {}{}{}", kernel.nameOf(group.queue), body,
                             group.numSignals, plan.placeOf[kernel.deps[dep].producer],
+                            group.isJoin()
+                                ? fmt::format(", one of '{}' and '{}'", kernel.nameOf(group.inThen),
+                                              kernel.nameOf(group.inElse))
+                                : "",
                             group.pinned ? fmt::format(", pinned to {}", *group.pinned) : "");
     if (wait.threshold.valid()) {
       threshold = toString(plan.exprs, wait.threshold, plan.rings, plan.rounds, kernel);

@@ -56,10 +56,12 @@ Machine wrappingMachine() {
   return machine;
 }
 
+/// Code here is made without resets, so what these cost does not count.
 Decisions chosen(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
   Search search;
-  return choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics, search);
+  return choose(kernel, {.strategy = Strategy::Auto, .overflow = Overflow::Assume}, {}, machine,
+                diagnostics, search);
 }
 
 /// The instructions that somebody waits for, by body and queue, where there are several.

@@ -471,7 +471,7 @@ std::string remarksFor(std::optional<uint64_t> max, const Machine &machine) {
 /// where the bound belongs.
 TEST(OverflowTest, unboundedLoopIsRemarked) {
   std::string text = remarksFor({}, saturatingMachine());
-  EXPECT_TRUE(contains(text, "remark: counters of 'A' are right up to 2147483646 entries")) << text;
+  EXPECT_TRUE(contains(text, "remark: counters of 'A' have room for 2147483646 entries")) << text;
   EXPECT_TRUE(contains(text, "a bound 'max' on the trips of 'A' would settle it")) << text;
 }
 
@@ -485,7 +485,7 @@ TEST(OverflowTest, boundIsTight) {
 TEST(OverflowTest, signedComparisonHalvesTheLimit) {
   EXPECT_EQ(remarksFor(1073741822, signedMachine()), "");
   std::string text = remarksFor(1073741823, signedMachine());
-  EXPECT_TRUE(contains(text, "right up to 1073741822 entries")) << text;
+  EXPECT_TRUE(contains(text, "have room for 1073741822 entries")) << text;
 }
 
 /// By default counters are reset where the bound is missed by one, and only there; and `refuse`
@@ -501,11 +501,12 @@ TEST(OverflowTest, resetsBeginBehindTheBound) {
   for (Overflow overflow : {Overflow::Reset, Overflow::Refuse, Overflow::Assume}) {
     EXPECT_EQ(messages(126, overflow), "");
   }
-  EXPECT_TRUE(contains(messages(127, Overflow::Reset), "remark: counters in 'A' are drained and "
-                                                       "reset every 126 iterations of it"));
+  EXPECT_TRUE(contains(messages(127, Overflow::Reset),
+                       "remark: engines drain and reset the counters in 'A' after every 126 "
+                       "iterations of it"));
   EXPECT_TRUE(
-      contains(messages(127, Overflow::Refuse), "error: counters of 'A' are right up to 126"));
-  EXPECT_TRUE(contains(messages(127, Overflow::Assume), "remark: counters of 'A' are right up to"));
+      contains(messages(127, Overflow::Refuse), "error: counters of 'A' have room for 126"));
+  EXPECT_TRUE(contains(messages(127, Overflow::Assume), "remark: counters of 'A' have room for"));
 }
 
 /// Trips multiply over the loops around: 65536 iterations of 65536 each are 2^32 entries of B. It
@@ -518,7 +519,7 @@ TEST(OverflowTest, entriesOfNestedLoopsMultiply) {
   k.endLoop();
   k.endLoop();
   std::string text = Case(k.finish(), with(Strategy::PerLoop)).messages();
-  EXPECT_TRUE(contains(text, "counters of 'B' are right up to 4294967294 entries")) << text;
+  EXPECT_TRUE(contains(text, "counters of 'B' have room for 4294967294 entries")) << text;
   EXPECT_TRUE(contains(text, "allow 4294967296")) << text;
   EXPECT_FALSE(contains(text, "counters of 'A'")) << text;
 }
