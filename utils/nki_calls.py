@@ -91,6 +91,20 @@ def quantized(numbers):
     return np.ldexp(np.clip(np.round(values / step) * step, -57344, 57344), scale).reshape(numbers.shape)
 
 
+# ---- Scans ------------------------------------------------------------------------------------
+
+
+def selective_scan(delta, u, A, B, C):
+    """Step by step: what all states of a channel decay to, and what comes in."""
+    state = np.zeros((*delta.shape[:2], A.shape[1]), np.float32)
+    result = np.empty_like(delta)
+    for step in range(delta.shape[2]):
+        decay = np.exp(delta[:, :, step, None] * A)
+        state = decay * state + (delta * u)[:, :, step, None] * B[:, None, :, step]
+        result[:, :, step] = (state * C[:, None, :, step]).sum(-1)
+    return result
+
+
 # ---- Sums of rows -----------------------------------------------------------------------------
 
 
@@ -124,7 +138,8 @@ def main():
     for name, array in {
             "stationary": words(random, 128, 128), "stationary-scale": random.integers(117, 128, (16, 128), np.uint8),
             "moving": words(random, 128, 512), "moving-scale": random.integers(117, 128, (16, 512), np.uint8),
-            "rows": rows_of_tokens(random, 4, 4, 2880, 32)}.items():
+            "rows": rows_of_tokens(random, 4, 4, 2880, 32),
+            "delta": random.random((1, 256, 2048), np.float32), "decay": -random.random((256, 16), np.float32)}.items():
         np.save(os.path.join(FOLDER, name + ".npy"), array)
 
 
