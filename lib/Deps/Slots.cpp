@@ -2,6 +2,8 @@
 
 #include "Slots.h"
 
+#include "TileText.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -262,10 +264,28 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
   return result.pieces.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
+/// Whether the text of a tile names a loop or branch; what branches around it say does not count.
+static bool names(const BodyTile &tile, LoopId body) {
+  auto isNamed = [&](TileExprId id) {
+    return hasLeaf(tile.access, id, [&](const TileExpr &node) {
+      return (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total ||
+              node.kind == TileExpr::Kind::Trips) &&
+             tile.loopOf(node) == body;
+    });
+  };
+  return std::ranges::any_of(
+             tile.access.dims,
+             [&](const TileDim &dim) { return isNamed(dim.first) || isNamed(dim.size); }) ||
+         std::ranges::any_of(tile.ownGuards(), [&](const TileGuard &guard) {
+           return isNamed(guard.left) || isNamed(guard.right);
+         });
+}
+
 /// The innermost loop or branch that the text of a tile names.
 static LoopId innermostNamed(const Kernel &kernel, const BodyTile &tile) {
   for (LoopId body = tile.home; body != rootLoop; body = kernel.loops[body].parent) {
-    if (std::ranges::find(tile.loops, body) != tile.loops.end()) {
+    bool mayBe = std::ranges::find(tile.loops, body) != tile.loops.end();
+    if (mayBe && names(tile, body)) {
       return body;
     }
   }

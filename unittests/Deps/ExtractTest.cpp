@@ -319,6 +319,40 @@ TEST(ConditionTest, whatIsNeverTaken) {
   EXPECT_THAT(found("A == 3 or A == 5"), testing::Contains("load -> use raw"));
 }
 
+/// Tiles that are not known by their places write over those with the same text. Whether a branch
+/// is taken depends on A; where the tile lies does not.
+TEST(ConditionTest, whatIsWrittenOverByItsText) {
+  constexpr uint32_t count = 60;
+  auto numFound = [&](bool isDecided) {
+    KernelBuilder b("k");
+    const QueueId queues[] = {b.queueOf(b.engine("dma")), b.queueOf(b.engine("act"))};
+    std::vector<BufferId> strips; // each next to a whole one that it shares some bytes with
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint64_t shape[] = {i % 2 == 0 ? 128u : 64u, 4};
+      strips.push_back(b.buffer(fmt::format("S{}", i), shape, "sbuf", "f32", 8 * i));
+      b.partitions(strips.back(), {0, 0});
+    }
+    auto touch = [&](uint32_t number, AccessKind kind) {
+      b.instr(fmt::format("{}{}", kind == AccessKind::Read ? "read" : "write", number),
+              queues[number % 2]);
+      b.access(kind, strips[number % 4], fmt::format("S{}", number % 4));
+    };
+    b.beginLoop("A", b.value("n"));
+    for (uint32_t i = 0; i < count; ++i) {
+      touch(i, AccessKind::Write);
+      LoopId branch = b.beginIf(fmt::format("c{}", i));
+      if (isDecided) {
+        b.setCondition(branch, "A > 2");
+      }
+      touch(i + 1, AccessKind::Read);
+      b.endIf();
+    }
+    b.endLoop();
+    return depsOf(b.finish(), false).size();
+  };
+  EXPECT_LE(numFound(true), numFound(false));
+}
+
 /// Which iterations of B need `load` depends on A, so no table of iterations of B is exact.
 TEST_F(ExtractTest, whatTurnsWithALoopAround) {
   k.loop("A", k.value("n"), [&] {
