@@ -156,7 +156,7 @@ class Writer:
             bounds.append(self.given[name])
             ran = max(trips for (number, _), trips in self.recorder.entries.items() if number == loop.source.loop)
             if ran > self.given[name]:
-                raise Refusal(f"--max-trips={name}={self.given[name]}: the loop ran {ran} times in this trace", loop.source.place)
+                raise Refusal(f"--max-trips={name}={self.given[name]}: the loop ran {ran} time{'s' if ran != 1 else ''} in this trace", loop.source.place)
         return min(bounds, default=None)
 
     def _value(self, dynamic):

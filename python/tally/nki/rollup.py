@@ -430,7 +430,7 @@ def check_shown(name, place, trips, least, follows=False):
     if trips < least:
         help = (f"the loop whose index says how often runs more often, until this one runs {least} times" if follows
                 else f"it runs at least {least} times whenever it is reached")
-        raise Refusal(f"the dynamic loop over '{name}' ran {trips} times in this trace, which does not show how its iterations differ; "
+        raise Refusal(f"the dynamic loop over '{name}' ran {trips} time{'s' if trips != 1 else ''} in this trace, which does not show how its iterations differ; "
                       f"give inputs with which {help}", place)
 
 

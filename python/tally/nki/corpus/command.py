@@ -150,9 +150,9 @@ class Walk:
         wanting = [kernel for kernel in kernels if not kernel.broken and self._of_the_user(kernel) is None]
         drivers = [driver for driver in self.checkout.drivers if found.calls(self.root, driver, wanting)]
         self._note_all(drivers)
-        missing = {kernel.file for kernel in wanting if (kernel.file, kernel.name) not in self.calls}
+        # One that no driver calls, but at most a kernel that a driver calls, may be called by what a driver imports.
+        missing = {kernel.file for kernel in wanting if all(call["through"] for call in self.calls.get((kernel.file, kernel.name), ()))}
         if missing:
-            # One that no driver names may be called by what a driver imports.
             imports = found.Imports(self.checkout, self.root)
             self._note_all([driver for driver in self.checkout.drivers if driver not in drivers
                             and missing & imports.reached(driver)])

@@ -82,6 +82,14 @@ class Comparisons:
 _RAISES = "raises"
 
 
+def allows_all(made):
+    """Whether any numbers of this size would pass; all of them may be 0."""
+    if not made.relative < 1 or not np.isfinite(made.absolute):
+        return True
+    # Exact comparisons may be of words that are no numbers to NumPy.
+    return made.absolute > 0 and made.absolute >= max(float(np.abs(side[np.isfinite(side)]).max(initial=0)) for side in made.sides) > 0
+
+
 def outcome(made, result):
     """What came of a comparison; `result` is the side that is of the kernel."""
     got, want = made.sides[result], made.sides[1 - result]
