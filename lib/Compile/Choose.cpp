@@ -658,7 +658,7 @@ private:
                       counted(best.cost.inexact, "wait"),
                       100 * (1 - best.cost.control / first.cost.control)));
     } else if (best.score && exact && best.score->inexact > exact->inexact &&
-               best.score->time > exact->time) {
+               best.score->time >= exact->time) {
       diagnostics.remark(
           kernel.where,
           fmt::format("{} longer than the dependences ask, because what computes exact values is "

@@ -433,7 +433,7 @@ class CorpusTest(unittest.TestCase):
         references = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(references)
         entries = userfile.read(path)
-        self.assertEqual(len(entries), 13)
+        self.assertEqual(len(entries), 15)
         for name, entry in entries.items():
             module, function = entry["reference"].split(":")
             self.assertEqual(module, "nki_calls", name)

@@ -51,16 +51,6 @@ def whole(x):
 
 
 @nki.jit
-def reached(x):
-    return behind_a_mistake(x)
-
-
-@nki.jit
-def around_reached(x):
-    return reached(x)
-
-
-@nki.jit
 def partly_written(x):
     """Half of a tile is loaded, all of it is computed with, and the first half is stored."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -11,7 +11,8 @@ import nki.language as nl
 import nosuchmodule
 import numpy as np
 import pytest
-from kernels.third import (around_reached, behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand, expected, failing,
+from kernels.inner import around_reached
+from kernels.third import (behind_a_mistake, called_before, chosen_by_a_member, chosen_inside, compared_later, copied_by_hand, expected, failing,
                            finite, for_a_newer_chip, half_written, in_part, judged, make_first, never_a_number,
                            never_another, none_of_it, of_either_type, one_of_two, partly_written, peer, peer_of,
                            raising, some_close, stacked, warm, whole, with_a_broken_reference, with_itself,

@@ -1,6 +1,6 @@
 """A plain function, whose test names no kernel."""
 
-from ..third import reached
+from ..inner import reached
 
 
 def entry(x):
