@@ -6,9 +6,7 @@
 //   slots     each reads and writes one of 256 constant slots, at random
 //   rings     each reads and writes a slot of one of 16 rings of four, or one of 64 constant slots
 //   boxes     each reads and writes some of 1,024 elements; boxes lie partly over one another
-//   strips    each reads and writes one of 64 buffers, which lie partly over one another in bytes
-//   and
-//             partitions
+//   strips    each reads and writes one of 64 buffers, which share bytes of some partitions
 //   fresh     each writes a slot of its own and reads two of the last 64
 //   packed    one writes a ring of two, the next reads it; all rings lie in one buffer
 //   halves    each reads and writes one of 64 buffers, where the element moves on in every second

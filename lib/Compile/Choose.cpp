@@ -567,23 +567,22 @@ private:
       bool fits = candidate.score && candidate.beyond() <= best.beyond();
       cheapest = fits && cost(candidate) < cost(*cheapest) ? &candidate : cheapest;
     }
-    bool isTooDear = cost(best) > (byTime ? mostTime : mostControl) * cost(*cheapest);
-    const Candidate &chosen = isTooDear ? *cheapest : best;
-    return byTime ? robust(candidates, chosen) : chosen;
+    const double most = (byTime ? mostTime : mostControl) * cost(*cheapest);
+    const Candidate &chosen = cost(best) > most ? *cheapest : best;
+    return byTime ? robust(candidates, chosen, most) : chosen;
   }
 
   /// Prices are not known to a part in 400. What takes so little longer, and does with clearly less
   /// control, is better at most other prices.
-  static const Candidate &robust(const std::vector<Candidate> &candidates,
-                                 const Candidate &chosen) {
+  static const Candidate &robust(const std::vector<Candidate> &candidates, const Candidate &chosen,
+                                 double most) {
     constexpr double mostTime = 1.0025, mostControl = 0.95;
+    most = std::min(most, mostTime * static_cast<double>(*chosen.cost.time));
     const Candidate *found = &chosen;
     for (const Candidate &candidate : candidates) {
       bool isAsGood = candidate.score && candidate.beyond() <= chosen.beyond() &&
                       candidate.score->inexactFirst <= chosen.score->inexactFirst &&
-                      candidate.cost.time &&
-                      static_cast<double>(*candidate.cost.time) <=
-                          mostTime * static_cast<double>(*chosen.cost.time);
+                      candidate.cost.time && static_cast<double>(*candidate.cost.time) <= most;
       bool isCheaper = candidate.cost.control <= mostControl * chosen.cost.control &&
                        candidate.cost.control < found->cost.control;
       found = isAsGood && isCheaper ? &candidate : found;

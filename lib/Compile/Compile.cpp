@@ -123,21 +123,16 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
   verifyCode(kernel, compiled.code, found);
 }
 
-/// What a plan turns out to need is given to the next. Needs only grow, so the loop ends.
-Round settled(const Kernel &kernel, const Request &request, const Machine &machine) {
+/// One strategy for one kernel; nothing if there were errors. What a plan turns out to need is
+/// given to the next. Needs only grow, so the loop ends.
+std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
+                                const Machine &machine, Diagnostics &diagnostics) {
   PlanNeeds needs;
   Round round = tryOnce(kernel, request, needs, machine);
   while (!round.found.hasErrors() && round.needs != needs) {
     needs = round.needs;
     round = tryOnce(kernel, request, needs, machine);
   }
-  return round;
-}
-
-/// One strategy for one kernel; nothing if there were errors.
-std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
-                                const Machine &machine, Diagnostics &diagnostics) {
-  Round round = settled(kernel, request, machine);
   if (!round.found.hasErrors()) {
     finish(kernel, request, machine, round.compiled, round.found);
   }

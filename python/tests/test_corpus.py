@@ -497,6 +497,13 @@ class ComparisonsTest(unittest.TestCase):
             np.testing.assert_array_equal(found.sides, [want, want])
             self.assertTrue(comparisons.outcome(found, 0)["passed"])
 
+    def test_not_finite(self):
+        """Where one side is not, no difference is a number; JSON has none such."""
+        for want in ([1, 2, 3, 3], [1, np.nan, 3, 3], [1, np.nan, -np.inf, 3]):
+            (found,) = self.compared(lambda got, want=want: np.allclose(got, np.array(want))).made
+            self.assertNotIn("error", comparisons.outcome(found, 0))
+            json.dumps(comparisons.outcome(found, 0), allow_nan=False)
+
     def test_all_pass(self):
         for compare in (lambda got: self.assertTrue(np.isclose(got, [[5], [6]]).all()),
                         lambda got: np.testing.assert_array_less(got, -7), lambda got: np.testing.assert_equal(got, 7),

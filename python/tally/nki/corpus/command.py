@@ -419,7 +419,7 @@ def _traced_entry(answer, call):
 def _reference(comparisons, why_not, how_many=None, made=0):
     if not comparisons:
         return {"state": "not compared", "reason": why_not}
-    worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", 0)))
+    worst = max(comparisons, key=lambda made: (not made["passed"], made.get("error", float("inf") if "why" in made else 0)))
     some = {"numbers": how_many, **({"made": made} if made else {})} if how_many is not None and how_many[0] < how_many[1] else {}
     return {"state": "agrees" if all(made["passed"] for made in comparisons) else "differs", "comparisons": len(comparisons), **some,
             **{key: value for key, value in worst.items() if key != "passed"}}
@@ -427,6 +427,8 @@ def _reference(comparisons, why_not, how_many=None, made=0):
 
 def _difference(found):
     text = "the result differs from the reference"
+    if "why" in found:
+        return f"{text}: {found['why']}"
     return text + (f": {found['error']:.2g} off, where the largest number is {found['largest']:.3g}" if "error" in found else "")
 
 

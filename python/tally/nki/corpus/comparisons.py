@@ -108,7 +108,9 @@ def outcome(made, result):
         allowed = np.maximum(made.absolute, relative) if made.how == APPROX else made.absolute + relative
         passed = bool((same | (difference <= allowed)).all())
     worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
-    return {**said, "passed": passed, "largest": largest, "error": worst,
+    # JSON has finite numbers only.
+    error = {"error": worst} if np.isfinite(worst) else {"why": "one side has numbers that are not finite where the other's are"}
+    return {**said, "passed": passed, "largest": largest, **error,
             "unwritten": int(np.isnan(left[~np.isnan(right)]).sum())}
 
 
