@@ -1512,7 +1512,7 @@ class RefusalTest(unittest.TestCase):
                      kernel="first_is_special", x=x, n=one(3))
         self.refused("left by 'break'", file="dynamic", line="for i in nl.dynamic_range", kernel="left_early",
                      x=x, n=one(3))
-        self.refused("ran 1 times in this trace", "at least 2 times", file="dynamic",
+        self.refused("ran 1 time in this trace", "at least 2 times", file="dynamic",
                      line="for i in nl.dynamic_range", kernel="rows", x=x, n=one(1))
         self.refused("at least 3 times", file="dynamic", line="for _ in nl.dynamic_range", kernel="carried",
                      x=x, n=one(2))
