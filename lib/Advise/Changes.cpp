@@ -4,6 +4,7 @@
 
 #include "tally/Data/Format.h"
 #include "tally/Deps/Earlier.h"
+#include "tally/Deps/LoopChanges.h"
 #include "tally/Machine/Memories.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/ComputeText.h"
@@ -223,6 +224,14 @@ std::vector<Change> changesOf(const Kernel &kernel, const Machine &machine, cons
     for (const std::vector<Change> &more : {ringsOf(kernel), movesOf(kernel, machine, costs)}) {
       changes.insert(changes.end(), more.begin(), more.end());
     }
+    for (Unchanging &each : mayRunOnce(kernel)) {
+      changes.push_back(
+          {.kind = Change::Kind::Once, .instrs = std::move(each.instrs), .loop = each.loop});
+    }
+    for (const SplitPoint &point : maySplit(kernel)) {
+      changes.push_back(
+          {.kind = Change::Kind::Split, .instrs = {point.second}, .loop = point.loop});
+    }
     for (std::vector<InstrId> &instrs : mayStandEarlier(kernel)) {
       changes.push_back({.kind = Change::Kind::Order, .instrs = std::move(instrs)});
     }
@@ -238,6 +247,10 @@ std::optional<Kernel> withChange(const Kernel &kernel, const Change &change,
     changed = withSlots(kernel, change.rings);
   } else if (change.kind == Change::Kind::Order) {
     changed = withEarlier(kernel, change.instrs);
+  } else if (change.kind == Change::Kind::Once) {
+    changed = runningOnce(kernel, {change.loop, change.instrs});
+  } else if (change.kind == Change::Kind::Split) {
+    changed = splitAt(kernel, {change.loop, change.instrs[0]});
   } else {
     Diagnostics ignored;
     std::vector<std::string> missing;
@@ -270,6 +283,12 @@ std::string describe(const Kernel &kernel, const Change &change) {
     return text + " slots";
   case Change::Kind::Order:
     return "issue " + earlierText(kernel, change.instrs);
+  case Change::Kind::Once:
+    return fmt::format("issue {} once, before loop '{}'", namesOf(kernel, change.instrs),
+                       kernel.nameOf(change.loop));
+  case Change::Kind::Split:
+    return fmt::format("split loop '{}' before '{}'", kernel.nameOf(change.loop),
+                       kernel.nameOf(change.instrs[0]));
   case Change::Kind::Grow:
     break;
   }

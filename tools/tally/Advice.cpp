@@ -191,7 +191,8 @@ std::optional<Advice> adviceOn(const LoadedKernel &loaded, Session &session, con
   if (!loaded.kernel.deps.empty()) {
     tellNote(
         "the dependences of this kernel are written, and would not be right for other engines, "
-        "more slots or another order; without them, they are found, and these changes are "
+        "more slots, another order or other loops; without them, they are found, and these changes "
+        "are "
         "tried, too");
   }
   return advice;

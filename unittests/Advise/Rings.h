@@ -3,7 +3,8 @@
 // Loads, steps and stores on three engines, in one loop or two, with rings of two to four slots.
 // What is read was mostly written in this iteration or the one before, but it may also be what the
 // slot has held for a whole turn: then more slots would change what is read. Some instructions run
-// in every other iteration only.
+// in every other iteration only. `w` is one tile, as of weights, and `t` has a row for each
+// iteration, so that what is between two instructions of a loop may wait in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,15 @@ public:
       depths.push_back(random.in({2, 4}));
       rings.push_back(
           b.buffer(fmt::format("ring{}", i), std::vector<uint64_t>{depths[i], 2}, "sbuf", "f32"));
+    }
+    w = b.buffer("w", std::vector<uint64_t>{2}, "sbuf", "f32");
+    t = b.buffer("t", std::vector<uint64_t>{9, 2}, "sbuf", "f32");
+    hasTiles = random.percent(40);
+    if (hasTiles && random.percent(60)) {
+      b.instr("w0", b.queueOf(engines[0]), "dma_copy(bytes=16)");
+      b.computes("r0");
+      b.access(AccessKind::Read, in, "in[5, 0:2]");
+      b.access(AccessKind::Write, w, "w[0:2]");
     }
     const bool keeps = random.percent(30); // engines do, from the start
     for (uint32_t i = 0; i < (keeps ? 3 : 0); ++i) {
@@ -67,18 +77,37 @@ private:
     b.instr(fmt::format("i{}", i), b.queueOf(engine),
             random.percent(50) ? "dma_copy(bytes=4096)" : "tensor_copy(n=64)");
     const bool loads = i == 0 || random.percent(25);
-    std::string value = loads ? "r0" : "mod(3 * r0 + A, 251)";
+    const bool readsTile = hasTiles && random.percent(30);
+    std::string value = loads                    ? "r0"
+                        : hasTiles && i % 2 == 0 ? "mod(5 * r0 + 1, 251)"
+                                                 : "mod(3 * r0 + A, 251)";
     if (keeps && random.percent(50)) {
       value = random.percent(50) ? "keep(r0); " + value : "mod(" + value + " + kept, 251)";
     }
     b.computes(value);
-    loads ? b.access(AccessKind::Read, in, "in[A mod 6, 0:2]") : read();
+    if (loads) {
+      b.access(AccessKind::Read, in,
+               hasTiles && random.percent(40) ? "in[3, 0:2]" : "in[A mod 6, 0:2]");
+    } else {
+      readsTile ? tile(AccessKind::Read, i) : read();
+    }
+    if (hasTiles && random.percent(30)) {
+      tile(AccessKind::Write, i);
+      return;
+    }
     if (isNest && random.percent(15)) { // a sum over B, if the ring is not taken by its runs
       b.computes("start(B, mod(r0, 251))");
       b.access(AccessKind::Accumulate, rings[0], fmt::format("ring0[A mod {}, 0:2]", depths[0]));
       return;
     }
     random.percent(75) ? write() : b.access(AccessKind::Write, out, "out[A mod 8, 0:2]");
+  }
+
+  AccessId tile(AccessKind kind, uint32_t i) {
+    if (random.percent(35)) {
+      return b.access(kind, w, random.percent(90) ? "w[0:2]" : "w[0:2] if A > 0");
+    }
+    return b.access(kind, t, random.percent(80) || i == 0 ? "t[A, 0:2]" : "t[A + 1, 0:2]");
   }
 
   std::string slot(size_t ring, uint32_t ahead) {
@@ -123,7 +152,8 @@ private:
 
   fuzz::Random random;
   KernelBuilder b{"rings"};
-  BufferId in, out;
+  BufferId in, out, w, t;
+  bool hasTiles = false; ///< `w` and `t` are used
   std::vector<BufferId> rings;
   std::vector<uint32_t> depths;
   std::string counter;
