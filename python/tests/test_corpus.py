@@ -1,5 +1,6 @@
 """A walk of a small checkout: each kernel of it is a state that the page must tell from all others."""
 
+import ast
 import contextlib
 import importlib.util
 import inspect
@@ -83,11 +84,11 @@ class CorpusTest(unittest.TestCase):
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
                                                     "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
-                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner"]))
+                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (55, 46))
-        self.assertEqual(found["reference"], {"agrees": 28, "differs": 2, "not compared": 16})
+        self.assertEqual((found["kernels"], found["traced"]), (58, 49))
+        self.assertEqual(found["reference"], {"agrees": 28, "differs": 2, "not compared": 19})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -211,13 +212,25 @@ class CorpusTest(unittest.TestCase):
         _, progress, document = walk(self.root, self.folder / "through", "--only=part_of_another")
         row = by_name(document)["part_of_another"]
         self.assertEqual((row["through"], row["reference"]["state"]), ("whole", "agrees"))
-        # Two parts of one call are traced and measured once, and each has all files.
+        # Two parts of one call are measured once, and each has all files. The result of one of them is not used.
         parts = [self.rows[name] for name in ("part_of_another", "other_part")]
         self.assertEqual(*[{key: value for key, value in part.items() if key not in (
-            "kernel", "line", "folder", "seconds", "key")} for part in parts])
+            "kernel", "line", "folder", "seconds", "key", "reference", "trace_seconds")} for part in parts])
+        self.assertEqual([part["reference"].get("reason") for part in parts], [None, again._NOT_OF_PART])
         files = [{path.name for path in (self.folder / "out" / part["folder"]).iterdir()} for part in parts]
         self.assertIn("kernel.json", files[0])
         self.assertEqual(files[0], files[1] | {"order.json", "log.txt", "answer.json"})
+
+    def test_modes(self):
+        """Of a part, only calls count that reach it, though others of the same test are compared. It is called as what a module
+        has, and the test's own folder has modules of names that others have, too."""
+        found = self.rows["tripled"]
+        self.assertEqual((found["through"], found["reference"]["reason"]), ("of_mode", again._OF_OTHERS))
+        text = (self.folder / "out" / found["folder"] / "kernel.json").read_text()
+        self.assertIn("r0 * 3", text)
+        self.assertEqual(self.rows["of_mode"]["reference"]["state"], "agrees")
+        self.assertEqual(self.rows["not_so"]["reference"]["reason"],
+                         "its test fails: AssertionError: no error is raised where the test expects one")
 
     def test_through_a_function(self):
         """Its test names no kernel, but loads a function whose module loads it. Another kernel calls it, too, in a test that compares nothing."""
@@ -324,7 +337,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 55)
+        self.assertEqual(progress.count(": kept"), 58)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -342,7 +355,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (54, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (57, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -519,7 +532,22 @@ class ComparisonsTest(unittest.TestCase):
             np.testing.assert_array_equal((got == want), [False, False, True, True])
         first = self.compared(lambda got: ways(got, [7, 1, np.inf, 3]))
         again = self.compared(lambda got: ways(got, [1, np.nan, np.inf, 3]), first.answers)
-        self.assertEqual((len(first.loose), len(again.loose), again.given), (3, 3, []))
+        self.assertEqual((len(first.loose), len(again.loose), again.next), (3, 3, len(first.answers)))
+
+    def test_asserts(self):
+        """They hold as in the first run, and what is compared inside is noted; what is not possible later is not tried."""
+        tree = comparisons.Asserts().visit(ast.parse("def check(got, want):\n assert got.max() < 4\n"
+                                                     " assert (got == want).all() and 6 // int(3 - want[0]) > 0\n assert True"))
+
+        def check(got, want):
+            names = {comparisons.HOLDS: lambda test: comparisons._comparisons.holds(test)}
+            exec(compile(tree, "check.py", "exec"), names)
+            names["check"](got, want)
+        first = self.compared(lambda got: check(got[:1], np.array([1])))
+        again = self.compared(lambda got: check(got[3:] + 6, np.array([3])), first.answers)
+        self.assertEqual((len(first.exact), len(again.exact), again.next), (1, 1, len(first.answers)))
+        with self.assertRaises(AssertionError):
+            self.compared(lambda got: check(got[3:], np.array([1])))
 
     def test_not_followed(self):
         made = self.compared(lambda got: np.testing.assert_array_less(got[:1], 2))
@@ -567,6 +595,7 @@ class JudgedTest(unittest.TestCase):
     """Which side is a reference: by the numbers of three runs."""
 
     RESULT = np.array([1, 2, np.nan, 2], np.float32)
+    affected = None
 
     def judged(self, compare, passes=True):
         """`compare` is given the result of the call that is traced, that of another one, and the number of the run."""
@@ -582,7 +611,7 @@ class JudgedTest(unittest.TestCase):
             finally:
                 unwatch()
             runs.append(made)
-        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set())
+        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set(), self.affected)
         later = [run.made for run in runs[1:]]
         self.assertEqual(again.asks_for_a_third(first, first.made), False)
         found = again.judged(first, *later)
@@ -624,6 +653,24 @@ class JudgedTest(unittest.TestCase):
             compare = lambda got, *_, options=options: np.testing.assert_allclose(got[:2], [2, 3], **options)  # noqa: E731
             self.assertEqual(self.judged(compare)[:3], ([], 0, again._ANY), options)
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[:2], [2, 3], atol=2.9))[0], [True])
+
+    def test_numbers_that_a_tolerance_spares(self):
+        """Those that would pass as 0 do not count, however large one of them is; nor does how large the wrong ones are."""
+        self.RESULT = np.array([1000, 1, 2, 3], np.float32)
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got, self.RESULT, atol=10)), ([True], 1, None, False))
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[1:], [1, 2, 3], atol=0.01)), ([True], 3, None, False))
+        self.RESULT = np.array([400, 500, 600, 700], np.float32)
+        for options in ({"atol": 799}, {"atol": 0.6, "rtol": 0.7}):
+            found = self.judged(lambda got, *_, options=options: np.testing.assert_allclose(got, [1, 2, 2, 1], **options), passes=False)
+            self.assertEqual(found[:3], ([], 0, again._ANY), options)
+
+    def test_parts(self):
+        """Of the results, the kernel that is asked for makes only the second half."""
+        self.affected = [np.array([False, False, True, True])]
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got, self.RESULT)), ([True], 2, None, False))
+        self.RESULT = np.array([1, 2, 3, 4], np.float32)
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got[:2], [1, 2]))[:3], ([], 0, again._NOT_OF_PART))
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got[1:], [2, 3, 4]))[:3], ([True], 2, None))
 
     def test_tolerance_of_results(self):
         """What is as wrong as it is passes by it."""

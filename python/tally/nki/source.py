@@ -120,8 +120,8 @@ def _target_names(target):
     return tuple(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-def compiled(path):
-    """The code of a file, and the modules that it cannot do without."""
+def compiled(path, *changes):
+    """The code of a file, and the modules that it cannot do without. `changes` are made in its tree, after its loops."""
     try:
         with tokenize.open(path) as file:
             tree = ast.parse(file.read(), path)
@@ -135,7 +135,9 @@ def compiled(path):
     except RecursionError:
         raise Refusal(f"'{path}' nests too deeply for Python's parser") from None
     imported = set(_imports(tree))
-    return compile(_Loops().visit(tree), path, "exec", dont_inherit=True), imported
+    for change in (_Loops(), *changes):
+        tree = change.visit(tree)
+    return compile(tree, path, "exec", dont_inherit=True), imported
 
 
 def _imports(tree):
@@ -214,6 +216,8 @@ class AbsentValue(_AbsentThing):
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Loads files below the root with their loops wrapped."""
 
+    changes = ()  # of the trees of its files, apart from their loops
+
     def __init__(self, root, names):
         self.root, self.names, self.absent, self.loaded = root, names, set(), []
 
@@ -240,7 +244,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             self.absent |= {name, name.split(".")[0]}
 
     def run(self, module, path):
-        code, imported = compiled(path)
+        code, imported = compiled(path, *self.changes)
         self.misses(imported, getattr(module.__spec__, "parent", ""))
         self.loaded.append(module)
         module.__dict__.update(self.names)

@@ -61,6 +61,7 @@ class Tracer:
         self.inputs, self.hbm, self.notes = [], [], notes or Notes()
         self.constants = {}  # by place and content
         self.messages = Messages(self)
+        self.disturb = None  # gives other numbers than those that are written (corpus/recorder.py)
         self.cores = None  # the other programs of the grid, if they run (corpus/cores.py)
 
     def _again(self, **found):

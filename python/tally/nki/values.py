@@ -310,6 +310,8 @@ class View:
 
     def write(self, values):
         values, memory = self.memory.element.fit(values), self.memory
+        if memory.tracer.disturb is not None:
+            values = memory.tracer.disturb(np.asarray(values))
         if memory.first is memory.data:
             memory.first = memory.data.copy()
         self._put(memory.data, values)

@@ -7,6 +7,7 @@ numbers are compared that no kernel gave as they are, the driver runs a third ti
 gives other numbers. What is the same there is of another call; what differs from the second run is of none (as noise).
 """
 
+import os
 import pickle
 import random
 from itertools import count
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements import find_element, unpacked
-from .comparisons import VALIDATOR, allows_all, outcome
+from .comparisons import VALIDATOR, counted, outcome
 
 
 class First(NamedTuple):
@@ -27,6 +28,7 @@ class First(NamedTuple):
     answers: list  # what came of all that the driver compares
     passes: bool  # as a test; of a program it is not known
     inputs: set  # calls of other kernels whose results are arguments
+    affected: list = None  # which numbers of the results are made of what a part writes that they are asked for; None: of all
 
 
 def keep(path, first):
@@ -42,6 +44,7 @@ def kept(path):
 def repeatable(modules):
     """Random numbers of a driver are the same in each of its runs, though it may have asked for new ones."""
     seeds = count()
+    os.urandom = lambda size: random.Random(next(seeds)).randbytes(size)
     makers = [(np.random, "default_rng"), (np.random, "RandomState"), (np.random, "seed"), (random, "seed")]
     for module, name in makers:
         setattr(module, name, _seeded(getattr(module, name), seeds))
@@ -69,6 +72,12 @@ def others(array):
     return made
 
 
+def affected(results, disturbed):
+    """Of each tensor of a result, which numbers are others in one of a disturbed run."""
+    pairs = zip(flat(results), flat(disturbed))
+    return [~_equal(_numbers(was), _numbers(now)) for was, now in pairs]
+
+
 def _other_words(array, element):
     """Of whole numbers, the last bit is another one; of words of four numbers, that of each."""
     width = 8 * element.itemsize // 4
@@ -88,6 +97,7 @@ def _other_numbers(array, element):
 _MADE_OF_IT = "what the test compares it with is made of the kernel's own results"
 _NOT_OF_IT = "what the test compares is the same for other results"
 _OF_OTHERS = "what the test compares is of another call"
+_NOT_OF_PART = "what the test compares is not made of what this kernel writes, but of the rest of the one around it"
 _SOME = "some numbers are not as the test's reference, and it passes"
 _TOLERANCE = "the tolerance of the test is made of the kernel's own results"
 _ANY = "the test allows differences as large as its numbers"
@@ -108,10 +118,28 @@ def judged(first, second, third):
         if first.passes and not said["passed"] and not before.to_largest and before.how != VALIDATOR:
             why_not = why_not or _SOME  # the test expects that, or only counts
             continue
+        marks = _of_part(first, _marks(*(_counted(before, result, made.sides[result]) for made in (before, *later))))
+        if before.how != VALIDATOR and not marks.size:
+            why_not = why_not or (_ANY if first.affected is None else _NOT_OF_PART)
+            continue
         found.append(said)
-        compared.append(_marks(before.sides[result], *(made.sides[result] for made in later)))
-    seen, made = _how_many_of(first.results, compared)
+        compared.append(marks)
+    seen, made = _how_many_of(first, compared)
     return {"comparisons": found, "numbers": seen, "made": made, "why_not": why_not}
+
+
+def _counted(before, result, numbers):
+    """Those numbers of a side that the tolerance of the comparison lets be wrong by less than they are large."""
+    counts = counted(before, result)
+    return numbers[counts] if counts is not None and counts.shape == numbers.shape else numbers
+
+
+def _of_part(first, marks):
+    """Without those of numbers that the part of the kernel does not make."""
+    if first.affected is None:
+        return marks
+    others = np.setdiff1d(_marks_of_results(first.results), _marks_of_results(first.results, first.affected))
+    return marks[~np.isin(marks, others)]
 
 
 def asks_for_a_third(first, second):
@@ -145,7 +173,8 @@ def _result_of(before, second, third):
         return None, _NOT_OF_IT
     result = same.index(False)
     of_it = _marks(before.sides[result], second.sides[result], third.sides[result]).size
-    return result, _OF_OTHERS if not of_it else _ANY if allows_all(before) else None
+    counts = counted(before, result)
+    return result, _OF_OTHERS if not of_it else _ANY if counts is not None and not counts.any() else None
 
 
 def _marks(first, second, third):
@@ -160,17 +189,20 @@ def _marks(first, second, third):
 _NAN = -7.25e77  # stands for it in marks
 
 
-def _marks_of_results(results):
+def _marks_of_results(results, chosen=None):
+    """Of all numbers, or of those that are chosen."""
     arrays = [(_numbers(array), _numbers(others(array))) for array in flat(results)]
+    if chosen is not None:
+        arrays = [(was[which], now[which]) for (was, now), which in zip(arrays, chosen)]
     made = [_marks(*(side.astype(np.float64) for side in (was, now, now))) for was, now in arrays]
     return np.concatenate(made or [[]])
 
 
-def _how_many_of(results, compared):
+def _how_many_of(first, compared):
     """Those that are compared as the kernel gave them, and those that are made of such, as by a factor: of the latter it is
     not seen which ones they are made of. Each number counts once, however often it is compared, and as often as there are
     such in one comparison."""
-    distinct, most = np.unique(_marks_of_results(results), return_counts=True)
+    distinct, most = np.unique(_marks_of_results(first.results, first.affected), return_counts=True)
     seen, made = np.zeros_like(most), 0
     for marks in {marks.tobytes(): marks for marks in compared}.values():
         if np.isin(marks, distinct).all():
@@ -199,9 +231,9 @@ def flat(value):
     return [] if value is None else [value]
 
 
-def how_many(results):
-    """Numbers in results, those that nothing has written included."""
-    return sum(numbers.size for numbers in map(_numbers, results))
+def how_many(results, chosen=None):
+    """Numbers in results, those that nothing has written included; or those that are chosen."""
+    return int(sum(which.sum() for which in chosen)) if chosen is not None else sum(numbers.size for numbers in map(_numbers, results))
 
 
 def _numbers(array):

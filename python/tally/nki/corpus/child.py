@@ -64,7 +64,10 @@ def _answer(order, answer):
 
 
 class _Finds(Finder):
-    """Modules of the checkout are found where they are, before all others."""
+    """Modules of the checkout are found where they are, before all others: in its folders on the search path, which has
+    that of the driver first, and then in the others."""
+
+    changes = (comparisons.Asserts(),)
 
     def __init__(self, root, names, homes):
         super().__init__(root, names)
@@ -72,7 +75,8 @@ class _Finds(Finder):
 
     def find_spec(self, name, path, target=None):
         if path is None and name in self.homes:
-            path = [os.path.join(self.root, place) for place in self.homes[name]] + sys.path
+            mine = [place for place in sys.path if os.path.realpath(place).startswith(self.root)]
+            path = mine + [os.path.join(self.root, place) for place in self.homes[name]] + sys.path
         return super().find_spec(name, path, target) or self._folder(name, path)
 
     def _folder(self, name, path):
@@ -107,7 +111,7 @@ class _Place:
         self.homes, self.uses_torch = order["homes"], order["torch"]
 
     def __enter__(self):
-        names = hooks(recorder.recorder_of(self.switch), self.switch.runs)
+        names = {**hooks(recorder.recorder_of(self.switch), self.switch.runs), comparisons.HOLDS: self.holds}
         modules = {**offered(self.switch, self.watcher.launch), **standins.modules()}
         self.guard = guarded(modules, names, self.root, lambda *given: _Finds(*given, self.homes))
         self.finder = self.guard.__enter__()
@@ -126,6 +130,10 @@ class _Place:
         self.unguard()
         self.unwatch()
         self.guard.__exit__(None, None, None)
+
+    def holds(self, test):
+        """Of an `assert` of the driver, or of a kernel."""
+        return test() if self.switch.runs() else self.watcher.comparisons.holds(test)
 
     def cases(self):
         return drivers.cases(self.path, self.root, self.finder, self.watcher.handed)
@@ -197,8 +205,10 @@ def _run_case(order, place):
 
 def _traced(order):
     """The trace of one call, and what its driver says of the result."""
+    name = os.path.join(os.path.realpath(order["root"]), order["file"]), order["name"]
     with _Place(order, _target(order)) as place:
         watcher, started = place.watcher, time.monotonic()
+        watcher.part = name if order["through"] else None
         problem = _run_case(order, place)
         answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2),
                   "entered": sorted([os.path.relpath(file, place.root), name] for file, name in watcher.entered)}
@@ -206,7 +216,6 @@ def _traced(order):
             problem = _problem(watcher.failed, place.root)
         if watcher.traced is None:
             return {**answer, "problem": problem or {"kind": "raised", "text": "the driver does not call it"}}
-        name = os.path.join(place.root, order["file"]), order["name"]
         if order["through"] and name not in watcher.entered:
             return {**answer, "problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
         _write(order["folder"], watcher.traced)
@@ -214,8 +223,8 @@ def _traced(order):
         if made:
             passes = problem is None and drivers.is_of_test(order["case"])
             again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, watcher.comparisons.answers, passes,
-                                                   watcher.inputs))
-        elif watcher.result is not None and problem:
+                                                  watcher.inputs, watcher.affected))
+        elif watcher.result is not None and problem and watcher.comparisons.why_not == comparisons.NONE_SEEN:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         summary = watcher.traced.summary.as_json()
         for said in summary["obstacles"]:
@@ -226,7 +235,7 @@ def _traced(order):
                 "has_numbers": _has_numbers(watcher.traced), "comparisons": len(made),
                 "fails": _fails(problem),
                 "why_not_compared": watcher.comparisons.why_not,
-                "numbers": again.how_many(again.flat(watcher.returned)), "problem": None}
+                "numbers": again.how_many(again.flat(watcher.returned), watcher.affected), "problem": None}
 
 
 def _judged(order):
@@ -269,8 +278,11 @@ def _given_by_user(order, place):
     if wanted is None:
         place.watcher.comparisons.why_not = "the file of --arguments names no reference"
         return
-    wanted = wanted(**given)
-    for got, want in zip(again.flat(result), again.flat(wanted), strict=True):
+    results, wanted = again.flat(result), again.flat(wanted(**given))
+    if len(results) != len(wanted):
+        place.watcher.comparisons.why_not = f"its reference gives {len(wanted)} tensors, and the kernel {len(results)}"
+        return
+    for got, want in zip(results, wanted):
         place.watcher.comparisons.add(order["user"]["reference"], got, want, order["user"].get("absolute", 1e-8),
                                       order["user"].get("relative", 1e-5), to_largest=True)
 

@@ -144,7 +144,8 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'{left_out}")
         self._lock()
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
-        self.calls, self.problems = {}, []
+        self.calls, self.problems = {}, [{"driver": file, "kind": "broken", "text": problem.split(": ", 1)[1], "file": file,
+                                          "line": int(problem.split(":")[0])} for file, problem in self.checkout.broken.items()]
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
         self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
         wanting = [kernel for kernel in kernels if not kernel.broken and self._of_the_user(kernel) is None]
@@ -327,27 +328,36 @@ class Walk:
         if _which(call) in self.failed:
             return self.failed[_which(call)]
         if _which(call) in self.traced:
-            answer, place = self.traced[_which(call)]
+            answer, place, is_of_part = self.traced[_which(call)]
             if place != folder:
                 self._clear(folder)
                 _linked(place, folder)
-            return answer
+            if not call["through"] and not is_of_part:
+                return answer
+            # The trace is the same, but not which of the numbers that are compared are made by this part of it.
+            other = folder.parent / f"{folder.name}.part"
+            found = self._asked(kernel, call, other)
+            shutil.rmtree(other, ignore_errors=True)
+            return {**answer, **found} if found.get("problem") is None and "limit" not in found else answer | _NOT_ALONE
         self._clear(folder)
-        order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name,
-                 "kept": str(folder / "first.pickle"), "second": str(folder / "second.pickle")}
-        answer = self._child(order, folder)
-        if answer.get("comparisons"):
-            answer = self._judged(answer, order, folder / "again")
+        answer = self._asked(kernel, call, folder)
         if "limit" in answer:
             kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
             return {"problem": {"kind": kind, "text": answer["limit"], **answer.get("place", {})}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
             self.entered[_which(call)] = answer["entered"]
             if answer.get("problem") is None and answer["entered"] and call["driver"]:
-                self.traced[_which(call)] = answer, folder
+                self.traced[_which(call)] = answer, folder, bool(call["through"])
         elif call["through"]:
             self.failed[_which(call)] = answer
         return answer
+
+    def _asked(self, kernel, call, folder):
+        """The trace of a call, and what its driver compares."""
+        order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name,
+                 "kept": str(folder / "first.pickle"), "second": str(folder / "second.pickle")}
+        answer = self._child(order, folder)
+        return self._judged(answer, order, folder / "again") if answer.get("comparisons") else answer
 
     def _judged(self, answer, order, folder):
         """The answer with those comparisons that are with a reference: their driver runs again, with other results."""
@@ -367,7 +377,7 @@ class Walk:
                 "made": told["made"], "why_not_compared": told["why_not"]}
 
     def _clear(self, folder):
-        for which in [which for which, (_, place) in self.traced.items() if place == folder]:
+        for which in [which for which, (_, place, _) in self.traced.items() if place == folder]:
             self.traced.pop(which)
             self.measured.pop(which, None)
         shutil.rmtree(folder, ignore_errors=True)
@@ -394,6 +404,7 @@ class Walk:
         self.say(f"written: {self.output / 'corpus.html'}")
 
 
+_NOT_ALONE = {"comparisons": [], "why_not_compared": "its driver does not run as before"}
 _MISSED = {"kind": "raised", "text": "no call that was traced reaches it"}
 
 
@@ -474,8 +485,10 @@ def _end(process):
 
 
 def _death(status, log):
-    if "MemoryError" in log or "memory" in log.lower() and "alloc" in log.lower() or status == -signal.SIGKILL:
+    if "MemoryError" in log or "memory" in log.lower() and "alloc" in log.lower():
         return "memory limit"
+    if status == -signal.SIGKILL:
+        return "ended by a signal that is not its own (of the system, if memory is short)"
     last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
     return f"its process ended with status {status}: {last[:200]}"
 

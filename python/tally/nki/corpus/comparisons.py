@@ -5,6 +5,8 @@ chosen; of the operators `==` and `!=`, those of a result that is still an array
 result, and whether the other one is a reference, is seen when the driver runs again (again.py).
 """
 
+import ast
+import contextlib
 import sys
 from typing import NamedTuple
 
@@ -14,6 +16,8 @@ from ..elements import find_element, unpacked
 from .standins import Blank
 
 VALIDATOR = "the test's validator"
+NONE_SEEN = "no comparison of its result is seen in the driver"
+ASSERT = "assert"
 APPROX = "pytest.approx"  # allows the larger one of its tolerances; all others allow their sum
 
 class Comparison(NamedTuple):
@@ -29,10 +33,10 @@ class Comparisons:
     find, so that the driver goes the same way; if it does not, they agree."""
 
     def __init__(self, answers=None):
-        self.answers, self.given = [], None if answers is None else list(answers)
+        self.answers, self.given, self.next = [], answers, 0
         self.begun, self.loose, self.exact = False, [], []
         self.has_result = False  # one of them surely is with a result
-        self.why_not = "no comparison of its result is seen in the driver"
+        self.why_not = NONE_SEEN
 
     @property
     def made(self):
@@ -52,27 +56,51 @@ class Comparisons:
         if np.ndim(absolute) or np.ndim(relative):
             self.why_not = "the test has a tolerance for each number, which is not followed"
             return
+        if np.isnan(absolute) or np.isnan(relative):
+            self.why_not = "the tolerance of the test is no number"
+            return
         self.has_result |= how != "==" and any(_is_watched(side) and not isinstance(side, OfAnother) for side in (first, second))
         if not sides[0].size or not sides[1].size:
             self.why_not = "the test compares no element"
         elif any(map(_is_all_nan, sides)):
-            self.why_not = "the test compares no number"
+            self.why_not = ("the test compares no number" if all(map(_is_all_nan, sides)) else
+                            "of what the test compares, one side has only NaN")
         else:
             (self.exact if how == "==" else self.loose).append(Comparison(how, sides, float(absolute), float(relative), to_largest))
 
     def answer(self, how, sides, compare):
         """What the driver gets of a comparison."""
         if self.given is None:
-            self.answers.append((how, _RAISES))  # unless it comes back
+            place = len(self.answers)
+            self.answers.append(_Answer(how, _RAISES, place + 1))  # unless it comes back
             value = compare()
-            self.answers[-1] = how, value
+            self.answers[place] = _Answer(how, value, len(self.answers))
             return value
-        before, value = self.given.pop(0) if self.given else (None, None)
-        if before != how:
+        before = self._before(how)
+        if before is None:
             return _agreed(how, sides)
-        if isinstance(value, str):  # _RAISES; all others are true, false, arrays or nothing
+        self.next = before.end
+        if isinstance(before.value, str):  # _RAISES; all others are true, false, arrays or nothing
             raise AssertionError("as in the first run")
-        return value
+        return before.value
+
+    def _before(self, how):
+        """What came of it in the first run, if that went the same way."""
+        found = self.given[self.next] if self.next < len(self.given) else None
+        return found if found is not None and found.how == how else None
+
+    def holds(self, test):
+        """What an `assert` of the driver finds. In later runs it is told what it found in the first one."""
+        if self.given is None:
+            return self.answer(ASSERT, (), lambda: bool(test()))
+        before = self._before(ASSERT)
+        self.next += before is not None
+        with contextlib.suppress(Exception):  # with other numbers, it need not be possible at all
+            test()  # which may compare
+        if before is None:
+            return True
+        self.next = before.end
+        return before.value is True
 
     def judged(self, got, passed):
         """By a function of the test."""
@@ -82,12 +110,42 @@ class Comparisons:
 _RAISES = "raises"
 
 
-def allows_all(made):
-    """Whether any numbers of this size would pass; all of them may be 0."""
-    if not made.relative < 1 or not np.isfinite(made.absolute):
-        return True
-    # Exact comparisons may be of words that are no numbers to NumPy.
-    return made.absolute > 0 and made.absolute >= max(float(np.abs(side[np.isfinite(side)]).max(initial=0)) for side in made.sides) > 0
+class _Answer(NamedTuple):
+    how: str
+    value: object
+    end: int  # of those that came while it was found, too
+
+
+
+def counted(made, result):
+    """Which numbers count as compared: those that would not pass as 0, and smaller ones that would not pass if they were
+    off by a tenth of the usual size. None: all do. `result` is the side that is of the kernel."""
+    if made.how == VALIDATOR or made.absolute == made.relative == 0:
+        return None
+    got, want = made.sides[result], made.sides[1 - result]
+    shapes = _of_one_shape(got, want, made.to_largest)
+    if shapes is None:
+        return None
+    left, right = shapes
+    sizes = np.where(np.isfinite(right), np.abs(right), 0)
+    if not sizes.any():  # a reference of zeros
+        sizes = np.where(np.isfinite(left), np.abs(left), 0)
+        usual = sizes.max(initial=0)
+        if usual == 0:
+            return None
+    else:
+        usual = np.median(sizes[sizes > 0]) / 10
+    with np.errstate(all="ignore"):
+        counts = _allowed(made, result, left, right) < np.maximum(sizes, usual)
+    return None if counts.all() else counts.reshape(got.shape) if counts.size == got.size else np.broadcast_to(counts.any(), got.shape)
+
+
+def _allowed(made, result, left, right):
+    """How far off each number may be. What a tolerance is relative to is the second side, whichever that is."""
+    scale = np.abs(right if result == 0 or made.how == APPROX else left)
+    largest = float(np.abs(right[np.isfinite(right)]).max(initial=0))
+    relative = made.relative * (largest if made.to_largest else np.where(np.isfinite(scale), scale, 0))
+    return np.maximum(made.absolute, relative) if made.how == APPROX else made.absolute + relative
 
 
 def outcome(made, result):
@@ -102,14 +160,10 @@ def outcome(made, result):
         largest = float(np.abs(right[np.isfinite(right)]).max(initial=0))
         same = (left == right) | (np.isnan(left) & np.isnan(right))
         difference = np.where(same, 0, np.abs(left - right))
-        # What a tolerance is relative to is the second side, whichever that is.
-        scale = np.abs(right if result == 0 or made.how == APPROX else left)
-        relative = made.relative * (largest if made.to_largest else np.where(np.isfinite(scale), scale, 0))
-        allowed = np.maximum(made.absolute, relative) if made.how == APPROX else made.absolute + relative
-        passed = bool((same | (difference <= allowed)).all())
-    worst = float(np.nanmax(difference, initial=0)) if not np.isnan(difference).all() else float("nan")
+        passed = bool((same | (difference <= _allowed(made, result, left, right))).all())
     # JSON has finite numbers only.
-    error = {"error": worst} if np.isfinite(worst) else {"why": "one side has numbers that are not finite where the other's are"}
+    error = {"error": float(difference.max(initial=0))} if np.isfinite(difference).all() else {
+        "why": "one side has numbers that are not finite where the other's are"}
     return {**said, "passed": passed, "largest": largest, **error,
             "unwritten": int(np.isnan(left[~np.isnan(right)]).sum())}
 
@@ -262,6 +316,28 @@ def _plain(value):
     if isinstance(value, Watched):
         return np.array(value, np.dtype(value.dtype.str))
     return value.as_subclass(type(value).__mro__[1]) if _is_watched(value) else value
+
+
+# ---- Asserts --------------------------------------------------------------------------------
+
+
+HOLDS = "__tally_holds__"
+
+
+class Asserts(ast.NodeTransformer):
+    """`assert C` becomes `assert __tally_holds__(lambda: C)`."""
+
+    def visit_ClassDef(self, node):
+        # What stands in a class itself is not seen from inside a function.
+        node.body = [self.visit(part) if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else part for part in node.body]
+        return node
+
+    def visit_Assert(self, node):
+        if any(isinstance(inner, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for inner in ast.walk(node.test)):
+            return node
+        test = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
+        node.test = ast.copy_location(ast.Call(ast.Name(HOLDS, ast.Load()), [test], []), node.test)
+        return ast.fix_missing_locations(node)
 
 
 # ---- Functions that compare -----------------------------------------------------------------

@@ -39,15 +39,19 @@ class Checkout(NamedTuple):
     homes: dict  # top-level module -> folders that it is in
     in_tests: int  # decorated functions in files of tests
     uses_torch: bool  # some file imports it
+    broken: dict  # files of tests that do not parse, and why
 
 
 def walk(root):
-    kernels, drivers, in_tests, uses_torch = [], [], 0, False
+    kernels, drivers, in_tests, uses_torch, broken = [], [], 0, False, {}
     files = list(_python_files(root))
     for file in files:
         text, tree, problem = _parsed(os.path.join(root, file))
-        if tree is None:
+        if tree is None and is_test(file):
+            broken[file] = problem
+        elif tree is None:
             kernels += [Kernel(file, line, name, problem) for line, name in _by_text(text)]
+        if tree is None:
             continue
         uses_torch |= any(name.split(".")[0] == "torch" for node in ast.walk(tree) for _, name in _imported(node))
         decorated = list(_decorated(tree))
@@ -57,7 +61,7 @@ def walk(root):
             kernels += [Kernel(file, line, name, "") for line, name in decorated]
         if _drives(tree):
             drivers.append(file)
-    return Checkout(kernels, drivers, _homes(files), in_tests, uses_torch)
+    return Checkout(kernels, drivers, _homes(files), in_tests, uses_torch, broken)
 
 
 def is_test(file):
@@ -191,13 +195,18 @@ def _drives(tree):
     a program."""
     program = not any(isinstance(node, ast.ImportFrom) and node.level for node in tree.body)
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test"):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name.lower().startswith("test") or is_class_of_tests(node):
             return True
         if program and isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
             return True
         if program and isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
             return True
     return False
+
+
+def is_class_of_tests(node):
+    """Whether a class is one of unittest, by what it is made of."""
+    return isinstance(node, ast.ClassDef) and any(ast.unparse(base).split(".")[-1] == "TestCase" for base in node.bases)
 
 
 def _homes(files):

@@ -12,6 +12,7 @@ made here, relative to the largest element of the reference.
 
 import copy
 import inspect
+import os
 import threading
 import types
 from enum import Enum
@@ -27,11 +28,11 @@ from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
-from .again import flat, others
+from .again import affected, flat, others
 from .comparisons import Comparisons, OfAnother, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
-from .standins import Blank
+from .standins import Blank, Raises
 
 
 class Done(BaseException):
@@ -94,13 +95,20 @@ class Watcher:
         self.calls, self.entered = [], set()
         self.results_before, self.inputs, self.had_others = {}, set(), False  # of other calls, by ordinal
         self.traced = self.result = self.returned = self.failed = self.key = None
+        self.disturbed = None  # the part, while it writes other numbers
+        self.part = self.affected = None  # a kernel that is traced through another one, and which results are made of its numbers
         self.comparisons = Comparisons(None if first is None else first.answers)
 
     def launch(self, kernel, args, kwargs):
         function = kernel.function
         if self.switch.runs():
             self.entered.add(_key(function))
-            return function(*args, **kwargs)
+            tracer = self.switch.local.tracer
+            before, tracer.disturb = tracer.disturb, others if _key(function) == self.disturbed else tracer.disturb
+            try:
+                return function(*args, **kwargs)
+            finally:
+                tracer.disturb = before
         return self.outside(function, args, kwargs, kernel.grid)
 
     def handed(self, args, kwargs):
@@ -120,6 +128,7 @@ class Watcher:
         ordinal = len(self.calls)
         self.calls.append(Call(self._keys(function), ordinal, *_sizes([args, kwargs])))
         if self.target is None:
+            Raises.swallowed += 1
             return Blank()
         if self.result is not None and self.comparisons.has_result:
             raise Done
@@ -132,10 +141,14 @@ class Watcher:
             self.result = _each(self._target(function, given, grid, cores), lambda array: watched(array, wants_torch))
             self.comparisons.begun = True
             return self.result
+        entered = set(self.entered)
         try:
             returned = self._run(function, given, grid, only_run=True)[1]
         except Exception:  # another kernel, which has a page of its own
+            Raises.swallowed += 1
             return Blank()
+        finally:
+            self.entered = entered  # those of the call that is traced
         self.had_others = True
         if self.result is None:
             self.results_before[ordinal] = _key(function), flat(returned)
@@ -151,22 +164,37 @@ class Watcher:
                     _host(leaf)
             return _each(self.first.results, others)
         self.key = _key(function)
+        again = copy.deepcopy(given) if self.part is not None else None
         try:
-            self.traced, self.returned = self._on_cores(function, given, grid, cores)
+            self.traced, self.returned, grid = self._on_cores(function, given, grid, cores)
         except Exception as error:
             self.failed = error  # a test may expect one, and go on
             raise
         # The driver goes on, and may change its arrays.
-        self.traced = self.traced._replace(inputs={name: np.array(numbers) for name, numbers in self.traced.inputs.items()})
-        return self.returned
+        self.traced = self.traced._replace(expected=_copies(self.traced.expected))
+        if self.part in self.entered:
+            self.affected = self._made_of_part(function, again, grid)
+        return _each(self.returned, np.array)
+
+    def _made_of_part(self, function, given, grid):
+        """Which numbers of the results are others if all that the part writes are others. All, if that cannot be run."""
+        self.disturbed = self.part
+        try:
+            disturbed = self._run(function, given, grid, only_run=True)[1]
+        except Exception:  # as by an index that is another one
+            return None
+        finally:
+            self.disturbed = None
+        return affected(self.returned, disturbed)
 
     def _on_cores(self, function, given, grid, cores):
+        """The trace, the results, and the grid that it ran on."""
         try:
-            return self._run(function, given, grid, only_run=False)
+            return *self._run(function, given, grid, only_run=False), grid
         except (Raised, Refusal) as error:
             if grid or cores < 2 or isinstance(error, TooLarge):
                 raise
-            return self._run(function, given, (cores,), only_run=False)
+            return *self._run(function, given, (cores,), only_run=False), (cores,)
 
     def _keys(self, function):
         """The function, and the kernels that it names."""
@@ -176,14 +204,31 @@ class Watcher:
             if id(function) in seen:
                 continue
             seen.add(id(function))
-            for name in sorted(names_in(function.__code__)):
-                found = function.__globals__.get(name)
-                found = getattr(found, "function", found)
-                if isinstance(found, types.FunctionType):
-                    pending.append(found)
-                    if _key(found) in self.known and _key(found) not in keys:
-                        keys.append(_key(found))
+            for found in self._named(function):
+                pending.append(found)
+                if _key(found) in self.known and _key(found) not in keys:
+                    keys.append(_key(found))
         return tuple(keys)
+
+    def _named(self, function):
+        """The functions that its code names, by themselves or as those of modules of the checkout that it names."""
+        names, functions, modules = sorted(names_in(function.__code__)), [], []
+        pending = [function.__globals__.get(name) for name in names]
+        while pending:
+            found = pending.pop(0)
+            if isinstance(found, types.ModuleType):
+                if found not in modules and self._is_of_checkout(found):
+                    modules.append(found)
+                    pending += [vars(found).get(name) for name in names]
+                continue
+            found = getattr(found, "function", found)
+            if isinstance(found, types.FunctionType) and found not in functions:
+                functions.append(found)
+        return functions
+
+    def _is_of_checkout(self, module):
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        return any(os.path.realpath(place).startswith(self.root + os.sep) for place in places if place)
 
     # ---- The second pass
 
@@ -317,6 +362,10 @@ def _sizes(value):
     return tensors + sum(array.size for array in arrays), sum(array.size for array in arrays if _is_foreign(array))
 
 
+def _copies(arrays):
+    return {name: np.array(numbers) for name, numbers in arrays.items()}
+
+
 def _is_foreign(array):
     element = find_element(array.dtype)
     return element is not None and (bool(element.packed) or element.is_float and element.dtype.name != element.name)
@@ -343,7 +392,9 @@ def _on_device(value, name, tracer, function):
         array, element = _host(value)
         if element is None:
             raise Refusal(f"the argument '{name}' is an array of '{value.dtype}', which is not an element type")
-        return tracer.input(name, np.asarray(array), element, place_of_function(function))
+        view = tracer.input(name, np.asarray(array), element, place_of_function(function))
+        view.memory.first = np.array(view.memory.data)  # the kernel may write it, or the driver, later
+        return view
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)(_on_device(part, f"{name}_{k}", tracer, function) for k, part in enumerate(value))
     if isinstance(value, dict):

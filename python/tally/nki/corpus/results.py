@@ -62,5 +62,5 @@ def write(path, text):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text(text, encoding="utf-8", errors="backslashreplace")  # the checkout may say what is no text
     part.replace(path)

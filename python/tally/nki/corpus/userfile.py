@@ -36,6 +36,11 @@ def read(path):
     if not isinstance(kernels, dict) or not all(isinstance(entry, dict) and isinstance(entry.get("arguments"), dict)
                                                 for entry in kernels.values()):
         raise Refusal(f"'{path}': \"kernels\" gives \"arguments\" for each name; see docs/guide/NkiCorpus.md")
+    for name, entry in kernels.items():
+        for key in ("absolute", "relative"):
+            value = entry.get(key, 0)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+                raise Refusal(f"'{path}': \"{key}\" of '{name}' is no number that is 0 or larger")
     folder = os.path.dirname(os.path.abspath(path))
     return {name: {**entry, "folder": folder} for name, entry in kernels.items()}
 
