@@ -57,7 +57,7 @@ class Comparisons:
             self.why_not = "the test has a tolerance for each number, which is not followed"
             return
         if np.isnan(absolute) or np.isnan(relative):
-            self.why_not = "the tolerance of the test is no number"
+            self.why_not = "the tolerance of the test is not a number"
             return
         self.has_result |= how != "==" and any(_is_watched(side) and not isinstance(side, OfAnother) for side in (first, second))
         if not sides[0].size or not sides[1].size:

@@ -40,7 +40,7 @@ def read(path):
         for key in ("absolute", "relative"):
             value = entry.get(key, 0)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-                raise Refusal(f"'{path}': \"{key}\" of '{name}' is no number that is 0 or larger")
+                raise Refusal(f"'{path}': \"{key}\" of '{name}' is not a number that is 0 or larger")
     folder = os.path.dirname(os.path.abspath(path))
     return {name: {**entry, "folder": folder} for name, entry in kernels.items()}
 
