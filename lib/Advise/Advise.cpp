@@ -7,6 +7,7 @@
 #include "tally/Compile/Prepare.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tally {
 namespace {
@@ -23,6 +24,21 @@ constexpr size_t mostParts = 12;
 
 /// Of each step, so many changes are tried in full.
 constexpr uint64_t mostInFull = 6;
+
+/// Operations of sequencers, and what they cost.
+struct Operations {
+  std::string_view what;
+  std::array<Tick Timing::*, 2> prices;
+};
+
+constexpr std::array operationsOfSequencers{
+    Operations{"register operations", {&Timing::alu, &Timing::alu}},
+    Operations{"starts and ends of loops", {&Timing::loopBegin, &Timing::loopEnd}},
+    Operations{"branches", {&Timing::branch, &Timing::branch}},
+    Operations{"waits, once they hold", {&Timing::wait, &Timing::carried}},
+    Operations{"signals", {&Timing::signal, &Timing::signal}},
+    Operations{"resets and drains", {&Timing::reset, &Timing::drain}},
+    Operations{"handing over instructions", {&Timing::dispatch, &Timing::dispatch}}};
 
 bool helps(Tick before, Tick after) {
   return after + before / leastGain < before;
@@ -67,6 +83,8 @@ public:
       return std::nullopt;
     }
     advice.total = made->run.total;
+    advice.floor =
+        floorOf(made->kernel, made->costs, options.bindings(made->kernel), {left, options.stop});
     findParts(*made);
     std::ranges::stable_sort(advice.parts, {}, &Part::total);
     climb(*made);
@@ -104,11 +122,16 @@ private:
   }
 
   SimResult runOf(const Kernel &any, const Code &code, const InstrCosts &costs) {
+    return runOf(any, code, costs, *timing);
+  }
+
+  SimResult runOf(const Kernel &any, const Code &code, const InstrCosts &costs,
+                  const Timing &prices) {
     SimOptions sim = options.run;
     sim.maxOperations = std::min(sim.maxOperations, left);
     sim.stop = options.stop;
     sim.freeSync = code.strategy == Strategy::Ideal;
-    SimResult run = simulate(any, code, machine, *timing, costs, options.bindings(any), sim);
+    SimResult run = simulate(any, code, machine, prices, costs, options.bindings(any), sim);
     charge(run.operations);
     return run;
   }
@@ -125,22 +148,46 @@ private:
       }
     };
     const uint64_t keptForChanges = left / 2;
+    auto mayTry = [&] { return left > keptForChanges && mayGoOn(); };
+    auto makeFree = [&](InstrId id) {
+      free[id].startup = free[id].interval = free[id].duration = 0;
+    };
     for (InstrId id : longest(made)) {
-      if (left <= keptForChanges || !mayGoOn()) {
+      if (!mayTry()) {
         return;
       }
-      free[id].startup = free[id].interval = free[id].duration = 0;
+      makeFree(id);
       put({.kind = Part::Kind::Instr, .instr = id}, runOf(made.kernel, made.compiled.code, free));
       free[id] = made.costs[id];
     }
     for (DepId id : waitedFor(made)) {
-      if (left <= keptForChanges || !mayGoOn()) {
+      if (!mayTry()) {
         return;
       }
       const Dep &dep = made.kernel.deps[id];
       if (std::optional<SimResult> run = runWithout(made, id)) {
         put({.kind = Part::Kind::Dep, .instr = dep.producer, .consumer = dep.consumer}, *run);
       }
+    }
+    for (const auto &[queue, instrs] : queuesOfSeveral(made.kernel)) {
+      if (!mayTry()) {
+        return;
+      }
+      std::ranges::for_each(instrs, makeFree);
+      put({.kind = Part::Kind::Queue, .queue = queue},
+          runOf(made.kernel, made.compiled.code, free));
+      free = made.costs;
+    }
+    for (const Operations &operations : operationsOfSequencers) {
+      if (!mayTry()) {
+        return;
+      }
+      Timing cheaper = *timing;
+      for (Tick Timing::*price : operations.prices) {
+        cheaper.*price = 0;
+      }
+      put({.kind = Part::Kind::Operations, .what = operations.what},
+          runOf(made.kernel, made.compiled.code, made.costs, cheaper));
     }
     for (InstrCost &cost : free) {
       cost.interval = cost.isTransfer ? 0 : cost.interval;
@@ -149,6 +196,22 @@ private:
     if (std::optional<SimResult> run = runIdeal(made)) {
       put({.kind = Part::Kind::Control}, *run);
     }
+  }
+
+  /// Of each queue with several instructions, these; of a single one it is told by itself.
+  static std::vector<std::pair<QueueId, std::vector<InstrId>>>
+  queuesOfSeveral(const Kernel &kernel) {
+    IdVector<QueueId, std::vector<InstrId>> instrs(kernel.queues.size());
+    for (InstrId id : kernel.instrs.ids()) {
+      instrs[kernel.instrs[id].queue].push_back(id);
+    }
+    std::vector<std::pair<QueueId, std::vector<InstrId>>> several;
+    for (QueueId id : kernel.queues.ids()) {
+      if (instrs[id].size() > 1 && several.size() < mostParts) {
+        several.emplace_back(id, std::move(instrs[id]));
+      }
+    }
+    return several;
   }
 
   /// Instructions by how long they take in all runs.

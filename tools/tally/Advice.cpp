@@ -71,6 +71,10 @@ std::string nameOf(const Kernel &kernel, const Part &part) {
                        kernel.nameOf(part.instr));
   case Part::Kind::Control:
     return "all that synchronises";
+  case Part::Kind::Queue:
+    return fmt::format("all instructions of queue '{}'", kernel.nameOf(part.queue));
+  case Part::Kind::Operations:
+    return std::string(part.what);
   case Part::Kind::Bandwidth:
     break;
   }
@@ -110,6 +114,12 @@ ShownAdvice shown(const Kernel &kernel, const Advice &advice, size_t mostRows) {
       changesTable(kernel, advice.steps, advice.total), advice.steps.size() > 1);
   put("parts", "\nwhat binds: the total if this took no time\n",
       partsTable(kernel, advice.parts, advice.total), true);
+  if (advice.floor) {
+    result.members["floor_ps"] = advice.floor->total;
+    result.members["floor_by"] = toString(advice.floor->by);
+    result.text += fmt::format("\n{:>14}  is what these instructions take at least: {}\n",
+                               timeText(advice.floor->total), describe(kernel, *advice.floor));
+  }
   result.text += fmt::format("\n{} tried{}\n", counted(advice.numTried, "change"),
                              advice.single.empty() ? ", and none helps" : "");
   if (advice.numLeft != 0) {

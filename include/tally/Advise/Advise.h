@@ -18,6 +18,7 @@
 #include "tally/Advise/Changes.h"
 #include "tally/Check/Verdict.h"
 #include "tally/Compile/Compile.h"
+#include "tally/Sim/Bounds.h"
 #include "tally/Sim/Simulate.h"
 
 #include <functional>
@@ -46,24 +47,27 @@ struct Tried {
 
 /// A part of a run, and what the run takes if it takes no time.
 struct Part {
-  enum class Kind : uint8_t { Instr, Dep, Control, Bandwidth };
+  enum class Kind : uint8_t { Instr, Dep, Control, Bandwidth, Queue, Operations };
   Kind kind = Kind::Instr;
   InstrId instr = {}; ///< Instr; of a Dep its producer
   InstrId consumer = {};
+  QueueId queue = {};         ///< Queue
+  std::string_view what = {}; ///< Operations of sequencers: `register operations`
   Tick total = 0;
 };
 
 template <>
 inline constexpr auto wordsOf<Part::Kind> =
-    words("instruction", "dependence", "control", "bandwidth");
+    words("instruction", "dependence", "control", "bandwidth", "queue", "operations");
 
 struct Advice {
-  Tick total = 0;            ///< as it is
-  std::vector<Tried> single; ///< each by itself, the best first
-  std::vector<Tried> steps;  ///< one on top of the other
-  std::vector<Part> parts;   ///< what binds most first
-  Kernel changed;            ///< with all moves and rings of `steps`
-  double growth = 1;         ///< with which it is compiled then
+  Tick total = 0;             ///< as it is
+  std::vector<Tried> single;  ///< each by itself, the best first
+  std::vector<Tried> steps;   ///< one on top of the other
+  std::vector<Part> parts;    ///< what binds most first
+  std::optional<Floor> floor; ///< of the kernel as it is; none: too many runs
+  Kernel changed;             ///< with all moves and rings of `steps`
+  double growth = 1;          ///< with which it is compiled then
   size_t numTried = 0;
   size_t numLeft = 0; ///< not tried, or promising and not in full: too much work
   bool isStopped = false;
