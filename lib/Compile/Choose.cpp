@@ -366,12 +366,15 @@ class Trials {
 public:
   Trials(const Kernel &kernel, const Machine &machine, const Request &request)
       : kernel(kernel), machine(machine), request(request),
-        stopwatch(kernel, machine, request.assumedTrips, request.effort),
+        stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                  Stopwatch::Long::Beginnings),
         left(request.improve ? static_cast<size_t>(request.effort * mostLowered) : 0) {}
 
   bool haveTimes() const { return stopwatch.hasTimes(); }
 
   const std::vector<std::string> &assumed() const { return stopwatch.assumed(); }
+
+  std::optional<uint64_t> numIssued() const { return stopwatch.numIssued(); }
 
   uint64_t numTried() const { return tried; }
 
@@ -811,6 +814,7 @@ private:
   void record(const std::vector<Candidate> &candidates, const Candidate &best) {
     search = {};
     search.assumed = trials.haveTimes() ? trials.assumed() : std::vector<std::string>();
+    search.numIssued = trials.haveTimes() ? trials.numIssued() : std::nullopt;
     search.numTried = trials.numTried();
     for (const Candidate &candidate : candidates) {
       if (candidate.score) {

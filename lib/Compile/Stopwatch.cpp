@@ -12,12 +12,23 @@ namespace tally {
 static constexpr uint64_t mostOperations = 48'000'000;
 static constexpr uint64_t mostInRun = 400'000;
 
-Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trips, double effort)
-    : kernel(kernel), machine(machine), bindings(kernel),
+/// Of the beginning of a run that is too long.
+static constexpr uint64_t numInBeginning = 20'000;
+
+/// Kernels with more are never timed: to write their code takes long enough.
+static constexpr size_t mostTimed = 10'000;
+
+Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trips, double effort,
+                     Long ofLong)
+    : kernel(kernel), machine(machine), bindings(kernel), ofLong(ofLong),
       most(static_cast<uint64_t>(effort * static_cast<double>(mostOperations))), left(most) {
   std::vector<std::string> missing;
-  if (expectedIssues(kernel) < mostInRun) {
+  const bool isLong = expectedIssues(kernel) >= mostInRun;
+  if (!isLong || (ofLong == Long::Beginnings && kernel.instrs.size() <= mostTimed)) {
     timing = Timing::of(machine, missing);
+  }
+  if (isLong && timing) {
+    issued = numInBeginning;
   }
   if (timing) {
     Diagnostics ignored; // who simulates the result reports them
@@ -35,15 +46,24 @@ std::optional<Tick> Stopwatch::timeOf(const Code &code) {
   if (!hasTimes() || isSpent()) {
     return std::nullopt;
   }
+  const bool isFirst = left == most;
   SimOptions options;
   options.maxOperations = std::min(left, mostInRun);
+  options.maxIssued = issued.value_or(UINT64_MAX);
   SimResult run = simulate(kernel, code, machine, *timing, costs, bindings, options);
-  if (run.outcome == SimResult::Outcome::CutOff && left == most) {
-    timing.reset(); // the others will not be shorter
-  }
   left -= run.operations;
-  bool isWhole = run.outcome == SimResult::Outcome::Finished;
-  return isWhole ? std::optional(run.total) : std::nullopt;
+  const bool isWhole = run.outcome == SimResult::Outcome::Finished;
+  if (isWhole || (issued && run.instructions >= *issued)) {
+    return run.total;
+  }
+  if (isFirst && run.outcome == SimResult::Outcome::CutOff) { // the others will not be shorter
+    if (ofLong == Long::Beginnings && !issued) {
+      issued = numInBeginning;
+      return timeOf(code);
+    }
+    timing.reset();
+  }
+  return std::nullopt;
 }
 
 } // namespace tally

@@ -273,7 +273,8 @@ private:
 
 bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                   Search &search) {
-  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort);
+  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                      search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None);
   std::optional<Tick> time = stopwatch.timeOf(code);
   if (time) {
     TimedUnroller(kernel, request, machine, stopwatch, code, *time, search).run();

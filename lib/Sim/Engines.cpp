@@ -26,7 +26,8 @@ void Simulator::runEngine(SimEngine &engine) {
     if (!execute(engine)) {
       continue; // blocked, or tries again later
     }
-    if (++result.operations >= options.maxOperations || isSet(options.stop)) {
+    if (++result.operations >= options.maxOperations || result.instructions >= options.maxIssued ||
+        isSet(options.stop)) {
       result.outcome = SimResult::Outcome::CutOff;
       break;
     }

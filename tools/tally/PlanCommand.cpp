@@ -198,10 +198,16 @@ void addPrices(Result &result, const Kernel &kernel, const Compiled &compiled,
 void addWhy(Result &result, const Kernel &kernel, const Compiled &compiled, const Request &request,
             const Machine &machine) {
   const Search &search = compiled.search;
-  result.addMembers({{"tried", search.numTried}, {"assumed", search.assumed}});
+  result.addMembers({{"tried", search.numTried},
+                     {"assumed", search.assumed},
+                     {"issued", search.numIssued ? Json(*search.numIssued) : Json()}});
   std::string assumed = search.assumed.empty() ? ""
                                                : fmt::format("; open trips are assumed: {}",
                                                              fmt::join(search.assumed, ", "));
+  if (search.numIssued) {
+    assumed += fmt::format("; a run is too long, and is timed until {} instructions are issued",
+                           *search.numIssued);
+  }
   const Strategy made = compiled.plan.decisions.strategy;
   if (search.attempts.empty()) {
     result.addMembers({{"attempts", Json::array()}});

@@ -45,7 +45,9 @@ template <> inline constexpr auto wordsOf<Attempt::Step> = words("start", "share
 struct Search {
   std::vector<std::string> assumed; ///< trips, where the kernel leaves them open: `tiles=16`
   std::vector<Attempt> attempts;    ///< all ways to start, then what was tried on the best of them
-  uint64_t numTried = 0;            ///< codes that were made and measured, also for the others
+  /// Times are those until this number of instructions is issued; none: of whole runs.
+  std::optional<uint64_t> numIssued = {};
+  uint64_t numTried = 0; ///< codes that were made and measured, also for the others
 
   /// What the code comes to after all that was taken; none if nothing was measured.
   std::optional<CodeCost> found() const {

@@ -132,6 +132,7 @@ struct SimOptions {
   /// registers, wakes, and loops and branches in which an engine has no instruction.
   bool freeSync = false;
   uint64_t maxOperations = UINT64_MAX; ///< of all sequencers; beyond, the run is cut off
+  uint64_t maxIssued = UINT64_MAX;     ///< instructions, likewise
   bool criticalPath = false;           ///< costs about as much time again
   size_t pathNodes = size_t(1) << 18;  ///< that its table holds before it is cleared up
   SimObserver *observer = nullptr;
@@ -185,7 +186,7 @@ struct SimResult {
   enum class Outcome : uint8_t {
     Finished,
     Deadlock,
-    CutOff, ///< by maxOperations; times are those so far
+    CutOff, ///< by maxOperations or maxIssued; times are those so far
   };
   Outcome outcome = Outcome::Finished;
   Tick total = 0;
