@@ -170,10 +170,7 @@ std::optional<Kernel> moved(Kernel kernel, const Change &change,
 
 /// Whether nothing outside of the kernel sees it, and its place is open.
 bool isOwn(const Kernel &kernel, BufferId buffer) {
-  std::string_view space = kernel.text(kernel.buffers[buffer].space);
-  bool isOnChip = !space.empty() && space.find("hbm") == std::string_view::npos &&
-                  space.find("dram") == std::string_view::npos;
-  return isOnChip && hasOpenPlace(kernel, buffer);
+  return isOnChip(kernel, buffer) && hasOpenPlace(kernel, buffer);
 }
 
 /// Each ring with a slot more, and with twice as many; all of them at once first.

@@ -119,8 +119,9 @@ private:
     return !kernel.instrs[id].computes.valid() && !hasAccess(kernel, id, /*isRead=*/true);
   }
 
-  /// Whether it is one tile in all iterations. Of a loop that may not run, it must be a tile even
-  /// so, which is not known if it depends on what only a run knows.
+  /// Whether it is one tile in all iterations. Of a `$n` of which nothing is known, that is not.
+  /// Of a loop that may not run, it must be a tile even so, which is not known if it depends on
+  /// what only a run knows.
   bool isSame(AccessId access, LoopId loop) const {
     const BodyTile &tile = (*kernel.tiles)[access];
     return !tile.access.anywhere &&
@@ -128,7 +129,7 @@ private:
              if (countsLoop(node)) {
                return tile.loopOf(node).valid() && !kernel.encloses(loop, tile.loopOf(node));
              }
-             return node.kind != TileExpr::Kind::Symbol || alwaysRuns(loop);
+             return node.kind != TileExpr::Kind::Symbol || (!tile.isOpen(node) && alwaysRuns(loop));
            });
   }
 
@@ -158,13 +159,7 @@ private:
         return false; // it would be there even if the loop did not run
       }
     }
-    return !writes || alwaysRuns(loop) || isOnChip(own.buffer);
-  }
-
-  bool isOnChip(BufferId buffer) const {
-    const std::string_view space = kernel.text(kernel.buffers[buffer].space);
-    return !space.empty() && space.find("hbm") == std::string_view::npos &&
-           space.find("dram") == std::string_view::npos;
+    return !writes || alwaysRuns(loop) || isOnChip(kernel, own.buffer);
   }
 
   const Kernel &kernel;
@@ -345,8 +340,14 @@ bool holds(const DraftNode &node, InstrId id) {
 
 std::string freshLoopName(const Kernel &kernel, LoopId loop) {
   auto isTaken = [&](const std::string &name) {
+    auto isNamed = [&](NameId id) { return id.valid() && kernel.text(id) == name; };
     return std::ranges::any_of(kernel.loops,
-                               [&](const Loop &each) { return kernel.text(each.name) == name; });
+                               [&](const Loop &each) {
+                                 return isNamed(each.name) ||
+                                        isNamed(each.trip.symbol); // or it would mean that value
+                               }) ||
+           std::ranges::any_of(kernel.values,
+                               [&](const RunValue &each) { return isNamed(each.name); });
   };
   std::string name;
   for (int number = 2; name.empty() || isTaken(name); ++number) {

@@ -6,6 +6,7 @@
 #include "tally/Model/Tiles.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace tally {
 namespace {
@@ -204,6 +205,14 @@ IdVector<BufferId, std::vector<AccessId>> accessesOf(const Kernel &kernel) {
 
 std::optional<SlotRing> ringOf(const Kernel &kernel, const std::vector<AccessId> &accesses) {
   return accesses.empty() ? std::nullopt : RingFinder(kernel, accesses).find();
+}
+
+bool isOnChip(const Kernel &kernel, BufferId buffer) {
+  const NameId named = kernel.buffers[buffer].space;
+  std::string space(named.valid() ? kernel.text(named) : "");
+  std::ranges::transform(space, space.begin(), [](unsigned char c) { return std::tolower(c); });
+  auto isPart = [&](std::string_view outside) { return space.find(outside) != std::string::npos; };
+  return !space.empty() && !isPart("hbm") && !isPart("dram") && !isPart("ddr");
 }
 
 bool hasOpenPlace(const Kernel &kernel, BufferId buffer) {

@@ -58,6 +58,7 @@ int AdviseCommand::run() {
   if (!output.empty()) {
     LoadedKernel changed = one;
     changed.kernel = std::move(advice->changed);
+    changed.code.reset(); // it is that of the kernel as it was
     const std::string text = output.ends_with(".json")
                                  ? writeKernelJson(changed.kernel, {.locations = true})
                                  : moduleText({changed});

@@ -268,6 +268,22 @@ TEST(ChangesTest, theSecondLoopHasItsOwnName) {
   EXPECT_EQ(split.text(split.accesses[AccessId(2)].text), "t[A.2, 0:4] if total(A.2) > 1");
 }
 
+/// It is not called as a value is: `--trips` would mean that.
+TEST(ChangesTest, theSecondLoopIsNotNamedAsAValue) {
+  TwoCopies two;
+  two.b.beginLoop("A", KernelBuilder::constant(4));
+  two.copy("first", two.sync, two.in, "in[A, 0:4]", two.t, "t[A, 0:4]");
+  two.copy("second", two.vector, two.t, "t[A, 0:4]", two.out, "out[A, 0:4]");
+  two.b.endLoop();
+  two.b.beginLoop("B", two.b.value("A.2", 0, 8));
+  two.b.endLoop();
+  two.b.beginLoop("C", two.b.formula("$A.3", 0, 8));
+  two.b.endLoop();
+  const Change change{.kind = Change::Kind::Split, .instrs = {InstrId(1)}, .loop = LoopId(1)};
+  const Kernel split = *withChange(two.b.finish(), change, machineNamed("trn2"));
+  EXPECT_EQ(split.nameOf(LoopId(2)), "A.4");
+}
+
 /// Both loops must run equally often.
 TEST(ChangesTest, loopsStayWholeWhereTripsMightDiffer) {
   auto withTrips = [](auto trip) {
@@ -319,7 +335,11 @@ TEST(ChangesTest, whatStaysTheSameIsIssuedOnce) {
   EXPECT_EQ(onceWith(open, "", "read"), once);
   EXPECT_EQ(onceWith(open, "", "outside"), none);
   EXPECT_EQ(onceWith(open, "", "read", "hbm"), none);
+  EXPECT_EQ(onceWith(open, "", "read", "HBM"), none);
   EXPECT_EQ(onceWith(open, "", "read", "sbuf", "in[$n - 1, 0:4]"), none);
+  // Nothing is known of `$z`: it may be another number each time.
+  EXPECT_EQ(onceWith(eight, "", "read", "sbuf", "in[$z, 0:4]"), none);
+  EXPECT_EQ(onceWith(eight, "", "read", "sbuf", "in[3, 0:4] if $z > 2"), none);
 }
 
 /// What its queue keeps, what no tile says, and sums.

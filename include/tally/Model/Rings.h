@@ -33,6 +33,10 @@ IdVector<BufferId, std::vector<AccessId>> accessesOf(const Kernel &kernel);
 /// None if what these are all accesses of is not seen to be a ring.
 std::optional<SlotRing> ringOf(const Kernel &kernel, const std::vector<AccessId> &accesses);
 
+/// Whether nothing outside of the kernel can see it: its space is stated, and is not called like
+/// memory outside (`hbm`, `dram`, `ddr`, as a part of a name or in capitals, too).
+bool isOnChip(const Kernel &kernel, BufferId buffer);
+
 /// Whether nothing says where the buffer lies, so that it may be larger.
 bool hasOpenPlace(const Kernel &kernel, BufferId buffer);
 
