@@ -595,7 +595,7 @@ class JudgedTest(unittest.TestCase):
     """Which side is a reference: by the numbers of three runs."""
 
     RESULT = np.array([1, 2, np.nan, 2], np.float32)
-    affected = None
+    changes = None
 
     def judged(self, compare, passes=True):
         """`compare` is given the result of the call that is traced, that of another one, and the number of the run."""
@@ -611,7 +611,7 @@ class JudgedTest(unittest.TestCase):
             finally:
                 unwatch()
             runs.append(made)
-        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set(), self.affected)
+        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set(), self.changes)
         later = [run.made for run in runs[1:]]
         self.assertEqual(again.asks_for_a_third(first, first.made), False)
         found = again.judged(first, *later)
@@ -659,6 +659,10 @@ class JudgedTest(unittest.TestCase):
         self.RESULT = np.array([1000, 1, 2, 3], np.float32)
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got, self.RESULT, atol=10)), ([True], 1, None, False))
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[1:], [1, 2, 3], atol=0.01)), ([True], 3, None, False))
+        # The usual size is that of the kernel's numbers.
+        self.RESULT = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
+        found = self.judged(lambda got, *_: np.testing.assert_allclose(np.append(got, [1e6] * 9), [0.9] * 4 + [1e6] * 9, atol=1))
+        self.assertEqual(found[:3], ([], 0, again._ANY))
         self.RESULT = np.array([400, 500, 600, 700], np.float32)
         for options in ({"atol": 799}, {"atol": 0.6, "rtol": 0.7}):
             found = self.judged(lambda got, *_, options=options: np.testing.assert_allclose(got, [1, 2, 2, 1], **options), passes=False)
@@ -666,11 +670,14 @@ class JudgedTest(unittest.TestCase):
 
     def test_parts(self):
         """Of the results, the kernel that is asked for makes only the second half."""
-        self.affected = [np.array([False, False, True, True])]
+        self.changes = np.array([0, 0, 1, 0.5])
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got, self.RESULT)), ([True], 2, None, False))
         self.RESULT = np.array([1, 2, 3, 4], np.float32)
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got[:2], [1, 2]))[:3], ([], 0, again._NOT_OF_PART))
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got[1:], [2, 3, 4]))[:3], ([True], 2, None))
+        # As wrong as the part may be, the comparison would not find that.
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got, self.RESULT, atol=0.7))[:3], ([True], 1, None))
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[3:], [4], atol=0.7))[:3], ([], 0, again._NOT_OF_PART))
 
     def test_tolerance_of_results(self):
         """What is as wrong as it is passes by it."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements import find_element, unpacked
-from .comparisons import VALIDATOR, counted, outcome
+from .comparisons import VALIDATOR, allowance, counted, outcome
 
 
 class First(NamedTuple):
@@ -28,7 +28,7 @@ class First(NamedTuple):
     answers: list  # what came of all that the driver compares
     passes: bool  # as a test; of a program it is not known
     inputs: set  # calls of other kernels whose results are arguments
-    affected: list = None  # which numbers of the results are made of what a part writes that they are asked for; None: of all
+    changes: object = None  # of a part of the kernel: by how much each number changes with what it writes
 
 
 def keep(path, first):
@@ -72,10 +72,12 @@ def others(array):
     return made
 
 
-def affected(results, disturbed):
-    """Of each tensor of a result, which numbers are others in one of a disturbed run."""
-    pairs = zip(flat(results), flat(disturbed))
-    return [~_equal(_numbers(was), _numbers(now)) for was, now in pairs]
+def changes(results, disturbed):
+    """By how much each number of a result is another one in that of a disturbed run; in one row."""
+    pairs = [(_numbers(was).astype(np.float64), _numbers(now).astype(np.float64)) for was, now in zip(flat(results), flat(disturbed))]
+    with np.errstate(invalid="ignore"):
+        differences = [np.where(_equal(was, now), 0, np.abs(was - now)).reshape(-1) for was, now in pairs]
+    return np.nan_to_num(np.concatenate(differences or [[]]), nan=np.inf)
 
 
 def _other_words(array, element):
@@ -118,9 +120,9 @@ def judged(first, second, third):
         if first.passes and not said["passed"] and not before.to_largest and before.how != VALIDATOR:
             why_not = why_not or _SOME  # the test expects that, or only counts
             continue
-        marks = _of_part(first, _marks(*(_counted(before, result, made.sides[result]) for made in (before, *later))))
+        marks = _marks_that_count(before, result, [made.sides[result] for made in (before, *later)], first)
         if before.how != VALIDATOR and not marks.size:
-            why_not = why_not or (_ANY if first.affected is None else _NOT_OF_PART)
+            why_not = why_not or (_ANY if first.changes is None else _NOT_OF_PART)
             continue
         found.append(said)
         compared.append(marks)
@@ -128,18 +130,21 @@ def judged(first, second, third):
     return {"comparisons": found, "numbers": seen, "made": made, "why_not": why_not}
 
 
-def _counted(before, result, numbers):
-    """Those numbers of a side that the tolerance of the comparison lets be wrong by less than they are large."""
-    counts = counted(before, result)
-    return numbers[counts] if counts is not None and counts.shape == numbers.shape else numbers
-
-
-def _of_part(first, marks):
-    """Without those of numbers that the part of the kernel does not make."""
-    if first.affected is None:
-        return marks
-    others = np.setdiff1d(_marks_of_results(first.results), _marks_of_results(first.results, first.affected))
-    return marks[~np.isin(marks, others)]
+def _marks_that_count(before, result, numbers, first):
+    """Those of numbers that a comparison would find wrong if they were; of a part of the kernel, if what it writes were."""
+    marks, of_it = _marks_at(*numbers)
+    allowed = allowance(before, result, of_it)
+    if allowed is None:
+        return marks[of_it]
+    counts = of_it & counted(before, result, of_it, allowed)
+    if first.changes is None:
+        return marks[counts]
+    known, places = np.unique(_marks_of_results(first.results), return_inverse=True)
+    most = np.zeros(known.shape)
+    np.maximum.at(most, places, first.changes)
+    found = np.searchsorted(known, marks).clip(max=max(known.size - 1, 0))
+    is_known = known[found] == marks if known.size else np.zeros(marks.shape, bool)
+    return marks[counts & (~is_known | (most[found] > allowed) if known.size else counts)]
 
 
 def asks_for_a_third(first, second):
@@ -172,28 +177,33 @@ def _result_of(before, second, third):
     if all(same):
         return None, _NOT_OF_IT
     result = same.index(False)
-    of_it = _marks(before.sides[result], second.sides[result], third.sides[result]).size
-    counts = counted(before, result)
-    return result, _OF_OTHERS if not of_it else _ANY if counts is not None and not counts.any() else None
+    of_it = _marks_at(before.sides[result], second.sides[result], third.sides[result])[1]
+    if not of_it.any():
+        return result, _OF_OTHERS
+    allowed = allowance(before, result, of_it)
+    return result, _ANY if allowed is not None and not (of_it & counted(before, result, of_it, allowed)).any() else None
 
 
 def _marks(first, second, third):
     """What tells a number of the result from others: what it is in the first run, and in the others. Those that stay
     the same when only the call that is traced gives other numbers are not of its result; neither are those that are
     not the same in both other runs."""
+    marks, of_it = _marks_at(first, second, third)
+    return marks[of_it]
+
+
+def _marks_at(first, second, third):
+    """The same at each place, and which places have one."""
     first, second, third = np.atleast_1d(first, second, third)
     of_it = ~_equal(first, third) & _equal(second, third) & (third == third)
-    return np.where(first == first, first, _NAN)[of_it] + 1j * third[of_it]
+    return np.where(first == first, first, _NAN) + 1j * np.where(of_it, third, 0), of_it
 
 
 _NAN = -7.25e77  # stands for it in marks
 
 
-def _marks_of_results(results, chosen=None):
-    """Of all numbers, or of those that are chosen."""
+def _marks_of_results(results):
     arrays = [(_numbers(array), _numbers(others(array))) for array in flat(results)]
-    if chosen is not None:
-        arrays = [(was[which], now[which]) for (was, now), which in zip(arrays, chosen)]
     made = [_marks(*(side.astype(np.float64) for side in (was, now, now))) for was, now in arrays]
     return np.concatenate(made or [[]])
 
@@ -202,7 +212,8 @@ def _how_many_of(first, compared):
     """Those that are compared as the kernel gave them, and those that are made of such, as by a factor: of the latter it is
     not seen which ones they are made of. Each number counts once, however often it is compared, and as often as there are
     such in one comparison."""
-    distinct, most = np.unique(_marks_of_results(first.results, first.affected), return_counts=True)
+    marks = _marks_of_results(first.results)
+    distinct, most = np.unique(marks if first.changes is None else marks[first.changes > 0], return_counts=True)
     seen, made = np.zeros_like(most), 0
     for marks in {marks.tobytes(): marks for marks in compared}.values():
         if np.isin(marks, distinct).all():
@@ -231,9 +242,9 @@ def flat(value):
     return [] if value is None else [value]
 
 
-def how_many(results, chosen=None):
-    """Numbers in results, those that nothing has written included; or those that are chosen."""
-    return int(sum(which.sum() for which in chosen)) if chosen is not None else sum(numbers.size for numbers in map(_numbers, results))
+def how_many(results, changes=None):
+    """Numbers in results, those that nothing has written included; or those that change."""
+    return int((changes > 0).sum()) if changes is not None else sum(numbers.size for numbers in map(_numbers, results))
 
 
 def _numbers(array):

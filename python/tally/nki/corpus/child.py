@@ -223,7 +223,7 @@ def _traced(order):
         if made:
             passes = problem is None and drivers.is_of_test(order["case"])
             again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, watcher.comparisons.answers, passes,
-                                                  watcher.inputs, watcher.affected))
+                                                  watcher.inputs, watcher.changes))
         elif watcher.result is not None and problem and watcher.comparisons.why_not == comparisons.NONE_SEEN:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         summary = watcher.traced.summary.as_json()
@@ -235,7 +235,7 @@ def _traced(order):
                 "has_numbers": _has_numbers(watcher.traced), "comparisons": len(made),
                 "fails": _fails(problem),
                 "why_not_compared": watcher.comparisons.why_not,
-                "numbers": again.how_many(again.flat(watcher.returned), watcher.affected), "problem": None}
+                "numbers": again.how_many(again.flat(watcher.returned), watcher.changes), "problem": None}
 
 
 def _judged(order):

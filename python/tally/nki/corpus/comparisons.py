@@ -8,6 +8,7 @@ result, and whether the other one is a reference, is seen when the driver runs a
 import ast
 import contextlib
 import sys
+import unittest
 from typing import NamedTuple
 
 import numpy as np
@@ -90,13 +91,21 @@ class Comparisons:
         return found if found is not None and found.how == how else None
 
     def holds(self, test):
-        """What an `assert` of the driver finds. In later runs it is told what it found in the first one."""
+        """Whether a check of the driver's own holds, which may compare inside. In later runs it does if it did in the first one."""
+        return self._checked(ASSERT, lambda: bool(test()))
+
+    def check(self, how, method):
+        """The same of one that raises if it does not hold."""
+        if self._checked(how, lambda: method() is None) is False:
+            raise AssertionError("as in the first run")
+
+    def _checked(self, how, test):
         if self.given is None:
-            return self.answer(ASSERT, (), lambda: bool(test()))
-        before = self._before(ASSERT)
+            return self.answer(how, (), test)
+        before = self._before(how)
         self.next += before is not None
         with contextlib.suppress(Exception):  # with other numbers, it need not be possible at all
-            test()  # which may compare
+            test()
         if before is None:
             return True
         self.next = before.end
@@ -117,27 +126,36 @@ class _Answer(NamedTuple):
 
 
 
-def counted(made, result):
-    """Which numbers count as compared: those that would not pass as 0, and smaller ones that would not pass if they were
-    off by a tenth of the usual size. None: all do. `result` is the side that is of the kernel."""
-    if made.how == VALIDATOR or made.absolute == made.relative == 0:
+def allowance(made, result, of_it):
+    """How far off each number of the result may be, at the places that are of it; None: it is a function of the test that
+    says so, or both sides have shapes that differ. `result` is the side that is of the kernel."""
+    if made.how == VALIDATOR:
         return None
-    got, want = made.sides[result], made.sides[1 - result]
-    shapes = _of_one_shape(got, want, made.to_largest)
+    shapes = _of_one_shape(made.sides[result], made.sides[1 - result], made.to_largest)
     if shapes is None:
         return None
-    left, right = shapes
-    sizes = np.where(np.isfinite(right), np.abs(right), 0)
-    if not sizes.any():  # a reference of zeros
-        sizes = np.where(np.isfinite(left), np.abs(left), 0)
-        usual = sizes.max(initial=0)
-        if usual == 0:
-            return None
-    else:
-        usual = np.median(sizes[sizes > 0]) / 10
     with np.errstate(all="ignore"):
-        counts = _allowed(made, result, left, right) < np.maximum(sizes, usual)
-    return None if counts.all() else counts.reshape(got.shape) if counts.size == got.size else np.broadcast_to(counts.any(), got.shape)
+        allowed = np.broadcast_to(_allowed(made, result, *shapes), shapes[0].shape)
+    if allowed.size == of_it.size:
+        return allowed.reshape(of_it.shape)
+    return np.full(of_it.shape, allowed.max(initial=0))
+
+
+def counted(made, result, of_it, allowed):
+    """Which numbers count as compared: those that would not pass as 0, and smaller ones that would not pass if they were
+    off by a tenth of the usual size of those that are of the kernel."""
+    if made.absolute == made.relative == 0:
+        return np.ones(of_it.shape, bool)
+    left, right = _of_one_shape(made.sides[result], made.sides[1 - result], made.to_largest)
+    sizes = np.where(np.isfinite(right), np.abs(right), 0)
+    if sizes.size != of_it.size:
+        sizes = np.full(of_it.shape, sizes.max(initial=0))
+    sizes = sizes.reshape(of_it.shape)
+    usual = sizes[of_it & (sizes > 0)]
+    if not usual.size:  # a reference of zeros: what is far from them counts
+        most = np.abs(np.where(np.isfinite(left), left, 0)).max(initial=0)
+        return np.full(of_it.shape, most == 0 or bool(allowed.max(initial=0) < most))
+    return allowed < np.maximum(sizes, np.median(usual) / 10)
 
 
 def _allowed(made, result, left, right):
@@ -397,6 +415,8 @@ def watch(comparisons, modules):
         module = modules.get(where)
         if hasattr(module, name):
             put(module, name, _telling(comparisons, f"{where.split('.')[0]}.{name}", getattr(module, name), tolerances))
+    for name in filter(_is_check, dir(unittest.TestCase)):
+        put(unittest.TestCase, name, _checking(comparisons, name, getattr(unittest.TestCase, name)))
     for where, name in _KEEP:
         module = modules.get(where)
         if hasattr(module, name):
@@ -419,6 +439,18 @@ def _telling(comparisons, how, function, tolerances):
             key: _plain(value) for key, value in given.items()}))
 
     return compare
+
+
+def _is_check(name):
+    """Whether a method of a class of tests checks what it is given, and not what comes after it."""
+    return name.startswith("assert") and not any(word in name for word in ("Raises", "Warns", "Logs"))
+
+
+def _checking(comparisons, name, method):
+    def check(self, *args, **given):
+        comparisons.check(name, lambda: method(self, *args, **given))
+
+    return check
 
 
 def _without_sides(given):

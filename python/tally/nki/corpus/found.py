@@ -205,8 +205,9 @@ def _drives(tree):
 
 
 def is_class_of_tests(node):
-    """Whether a class is one of unittest, by what it is made of."""
-    return isinstance(node, ast.ClassDef) and any(ast.unparse(base).split(".")[-1] == "TestCase" for base in node.bases)
+    """Whether a class may be one of unittest: it is made of another one, and has tests."""
+    return isinstance(node, ast.ClassDef) and bool(node.bases) and any(
+        isinstance(part, ast.FunctionDef) and part.name.startswith("test") for part in node.body)
 
 
 def _homes(files):

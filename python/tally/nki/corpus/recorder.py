@@ -28,7 +28,7 @@ from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
-from .again import affected, flat, others
+from .again import changes, flat, others
 from .comparisons import Comparisons, OfAnother, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
@@ -96,7 +96,7 @@ class Watcher:
         self.results_before, self.inputs, self.had_others = {}, set(), False  # of other calls, by ordinal
         self.traced = self.result = self.returned = self.failed = self.key = None
         self.disturbed = None  # the part, while it writes other numbers
-        self.part = self.affected = None  # a kernel that is traced through another one, and which results are made of its numbers
+        self.part = self.changes = None  # a kernel that is traced through another one, and how results change with what it writes
         self.comparisons = Comparisons(None if first is None else first.answers)
 
     def launch(self, kernel, args, kwargs):
@@ -173,11 +173,11 @@ class Watcher:
         # The driver goes on, and may change its arrays.
         self.traced = self.traced._replace(expected=_copies(self.traced.expected))
         if self.part in self.entered:
-            self.affected = self._made_of_part(function, again, grid)
+            self.changes = self._changes_with_part(function, again, grid)
         return _each(self.returned, np.array)
 
-    def _made_of_part(self, function, given, grid):
-        """Which numbers of the results are others if all that the part writes are others. All, if that cannot be run."""
+    def _changes_with_part(self, function, given, grid):
+        """How the numbers of the results change if all that the part writes are others. Not known, if that cannot be run."""
         self.disturbed = self.part
         try:
             disturbed = self._run(function, given, grid, only_run=True)[1]
@@ -185,7 +185,7 @@ class Watcher:
             return None
         finally:
             self.disturbed = None
-        return affected(self.returned, disturbed)
+        return changes(self.returned, disturbed)
 
     def _on_cores(self, function, given, grid, cores):
         """The trace, the results, and the grid that it ran on."""
