@@ -137,14 +137,14 @@ def _marks_that_count(before, result, numbers, first):
     if allowed is None:
         return marks[of_it]
     counts = of_it & counted(before, result, of_it, allowed)
-    if first.changes is None:
+    if first.changes is None or not first.changes.size:
         return marks[counts]
     known, places = np.unique(_marks_of_results(first.results), return_inverse=True)
     most = np.zeros(known.shape)
     np.maximum.at(most, places, first.changes)
-    found = np.searchsorted(known, marks).clip(max=max(known.size - 1, 0))
-    is_known = known[found] == marks if known.size else np.zeros(marks.shape, bool)
-    return marks[counts & (~is_known | (most[found] > allowed) if known.size else counts)]
+    found = np.searchsorted(known, marks).clip(max=known.size - 1)
+    is_as_given = known[found] == marks  # of what a test has made of several, it is not known how much it would change
+    return marks[counts & (~is_as_given | (most[found] > allowed))]
 
 
 def asks_for_a_third(first, second):

@@ -125,7 +125,6 @@ class _Answer(NamedTuple):
     end: int  # of those that came while it was found, too
 
 
-
 def allowance(made, result, of_it):
     """How far off each number of the result may be, at the places that are of it; None: it is a function of the test that
     says so, or both sides have shapes that differ. `result` is the side that is of the kernel."""
