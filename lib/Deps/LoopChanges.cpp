@@ -23,7 +23,7 @@ constexpr size_t mostAlone = 32;
 constexpr size_t mostLooks = 1 << 16;
 constexpr size_t mostQuestions = 4096; // about tiles
 
-/// The instructions inside each body, which follow one another; none: `last` is before `first`.
+/// The instructions inside a body, which follow one another: from `first` to before `end`.
 struct Span {
   uint32_t first = UINT32_MAX;
   uint32_t end = 0;

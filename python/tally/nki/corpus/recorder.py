@@ -164,7 +164,7 @@ class Watcher:
                     _host(leaf)
             return _each(self.first.results, others)
         self.key = _key(function)
-        again = copy.deepcopy(given) if self.part is not None else None
+        again = _copied(given) if self.part is not None else None
         try:
             self.traced, self.returned, grid = self._on_cores(function, given, grid, cores)
         except Exception as error:
@@ -172,7 +172,7 @@ class Watcher:
             raise
         # The driver goes on, and may change its arrays.
         self.traced = self.traced._replace(expected=_copies(self.traced.expected))
-        if self.part in self.entered:
+        if self.part in self.entered and again is not None:
             self.changes = self._changes_with_part(function, again, grid)
         return _each(self.returned, np.array)
 
@@ -360,6 +360,14 @@ def _sizes(value):
     arrays = [leaf for leaf in _leaves(value) if isinstance(leaf, np.ndarray)]
     tensors = sum(int(leaf.numel()) for leaf in _leaves(value) if is_tensor(leaf))
     return tensors + sum(array.size for array in arrays), sum(array.size for array in arrays if _is_foreign(array))
+
+
+def _copied(given):
+    """The arguments once more; none if they cannot be copied."""
+    try:
+        return copy.deepcopy(given)
+    except Exception:  # objects of the checkout
+        return None
 
 
 def _copies(arrays):
