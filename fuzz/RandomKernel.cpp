@@ -201,6 +201,7 @@ private:
     };
     std::string text = draw();
     text += random.percent(25) ? (text.size() % 2 == 0 ? " or " : " and ") + draw() : "";
+    text = random.percent(15) ? fmt::format("not ({})", text) : text;
     std::string error;
     return conditionText(*parseCondition(text, error));
   }

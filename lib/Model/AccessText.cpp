@@ -72,15 +72,8 @@ public:
   }
 
   std::optional<ParsedAccess> runCondition() {
-    guards();
-    result.isEither = !failed() && result.guards.size() == 1 && acceptWord("or");
-    if (result.isEither) {
-      guards("or");
-    }
-    if (!failed() && acceptWord(result.isEither ? "and" : "or")) {
-      fail("'and' and 'or' may not stand in one condition; put one of the two into a 'tally.if' of "
-           "its own");
-    } else if (peek(); !failed() && at < text.size()) {
+    result.isEither = condition(false) == Joint::Or;
+    if (peek(); !failed() && at < text.size()) {
       failAtEnd("expected an operator, 'and', 'or' or the end of the condition");
     }
     return failed() ? std::nullopt : std::optional(std::move(result));
@@ -190,10 +183,78 @@ private:
     result.dims.push_back(dim);
   }
 
-  void guards(std::string_view separator = "and") {
+  void guards() {
     do {
       guard();
-    } while (!failed() && acceptWord(separator));
+    } while (!failed() && acceptWord("and"));
+  }
+
+  /// How comparisons are joined; none: there is one.
+  enum class Joint : uint8_t { None, And, Or };
+
+  static Joint negated(Joint joint) {
+    return joint == Joint::And ? Joint::Or : joint == Joint::Or ? Joint::And : Joint::None;
+  }
+
+  /// Its comparisons become those of the result: what stands in parentheses is joined like the
+  /// rest, and what is negated says the opposite.
+  Joint condition(bool isNegated) {
+    Joint joint = clause(isNegated);
+    while (!failed()) {
+      Joint next = acceptWord("and") ? Joint::And : acceptWord("or") ? Joint::Or : Joint::None;
+      if (next == Joint::None) {
+        break;
+      }
+      join(joint, isNegated ? negated(next) : next);
+      join(joint, failed() ? Joint::None : clause(isNegated));
+    }
+    return joint;
+  }
+
+  void join(Joint &joint, Joint other) {
+    if (joint != Joint::None && other != Joint::None && joint != other) {
+      fail("'and' and 'or' may not stand in one condition, and 'not' makes one the other; put one "
+           "of "
+           "the two into a 'tally.if' of its own");
+    }
+    joint = other == Joint::None ? joint : other;
+  }
+
+  Joint clause(bool isNegated) {
+    while (acceptWord("not")) {
+      isNegated = !isNegated;
+    }
+    if (holdsComparisons()) {
+      accept("(");
+      return parenthesis([&] { return condition(isNegated); });
+    }
+    guard();
+    if (isNegated && !failed()) {
+      result.guards.back() = result.guards.back().opposite();
+    }
+    return Joint::None;
+  }
+
+  /// Whether a parenthesis at the cursor does; if not, it is a part of one.
+  bool holdsComparisons() {
+    if (peek() != '(') {
+      return false;
+    }
+    size_t depth = 1;
+    bool isQuoted = false;
+    for (size_t i = at + 1; i < text.size() && depth > 0; ++i) {
+      const char c = text[i];
+      if (c == '"') {
+        isQuoted = !isQuoted;
+      } else if (isQuoted) {
+        i += c == '\\';
+      } else if (c == '<' || c == '>' || c == '=' || c == '!') {
+        return true;
+      } else if (c == '(' || c == ')') {
+        depth += c == '(' ? 1 : -1;
+      }
+    }
+    return false;
   }
 
   void guard() {
@@ -281,7 +342,7 @@ private:
       return add({Kind::Constant, integer(), {}, {}, 0});
     }
     if (accept("(")) {
-      return parenthesis();
+      return parenthesis([&] { return sum(); });
     }
     if (accept("$")) {
       return named(Kind::Symbol, "the name of a run-time value");
@@ -302,11 +363,13 @@ private:
     return count;
   }
 
-  TileExprId parenthesis() {
+  /// What stands in one, which is open.
+  template <typename Read> auto parenthesis(Read read) -> decltype(read()) {
     if (++parentheses > maxParentheses) {
-      return fail(fmt::format("more than {} parentheses inside one another", maxParentheses));
+      fail(fmt::format("more than {} parentheses inside one another", maxParentheses));
+      return {};
     }
-    TileExprId inner = sum();
+    auto inner = read();
     expect(")");
     --parentheses;
     return inner;

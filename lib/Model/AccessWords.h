@@ -14,7 +14,7 @@ inline constexpr std::string_view relationTexts[] = {"==", "!=", "<", "<=", ">",
 /// Whether a name must be quoted to be one.
 inline bool isReserved(std::string_view word) {
   return word == "mod" || word == "floordiv" || word == "total" || word == "trips" ||
-         word == "if" || word == "and";
+         word == "if" || word == "and" || word == "not";
 }
 
 } // namespace tally::model

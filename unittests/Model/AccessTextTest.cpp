@@ -2,6 +2,8 @@
 
 #include "tally/Model/AccessText.h"
 
+#include <fmt/format.h>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -228,4 +230,94 @@ RC_GTEST_PROP(AccessTextTest, anyTextIsReadOrRefused, ()) {
   if (access) {
     RC_ASSERT(canonical(toString(*access)) == toString(*access));
   }
+}
+
+namespace {
+
+std::string canonicalCondition(std::string_view text) {
+  std::string error;
+  std::optional<ParsedAccess> condition = parseCondition(text, error);
+  EXPECT_EQ(condition.has_value(), error.empty());
+  return condition ? conditionText(*condition) : error;
+}
+
+/// A condition about numbers, and what it is worth.
+struct Condition {
+  std::string text;
+  bool holds = false;
+};
+
+Condition randomComparison() {
+  auto left = *rc::gen::inRange(0, 3);
+  auto right = *rc::gen::inRange(0, 3);
+  constexpr std::string_view signs[] = {"==", "!=", "<", "<=", ">", ">="};
+  const bool truths[] = {left == right, left != right, left<right, left <= right, left> right,
+                         left >= right};
+  auto which = *rc::gen::inRange<size_t>(0, std::size(signs));
+  const bool isWrapped = *rc::gen::arbitrary<bool>();
+  return {fmt::format("{}{}{} {} {}", isWrapped ? "(" : "", left, isWrapped ? " + 0)" : "",
+                      signs[which], right),
+          truths[which]};
+}
+
+/// Joined by `and`, or by `or`; by the other one below an odd number of `not`.
+Condition randomCondition(bool isOr, int depth) {
+  if (depth == 0) {
+    return randomComparison();
+  }
+  Condition all{"", !isOr};
+  auto numParts = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < numParts; ++i) {
+    const bool isNegated = *rc::gen::arbitrary<bool>();
+    const bool isAlone = *rc::gen::arbitrary<bool>();
+    Condition part = isAlone ? randomComparison() : randomCondition(isOr != isNegated, depth - 1);
+    part.text =
+        fmt::format(fmt::runtime(isAlone ? "{}{}" : "{}({})"), isNegated ? "not " : "", part.text);
+    part.holds = part.holds != isNegated;
+    all.text += (i == 0 ? "" : isOr ? " or " : " and ") + part.text;
+    all.holds = isOr ? all.holds || part.holds : all.holds && part.holds;
+  }
+  return all;
+}
+
+} // namespace
+
+TEST(AccessTextTest, conditions) {
+  EXPECT_EQ(canonicalCondition("not i < 2"), "i >= 2");
+  EXPECT_EQ(canonicalCondition("not not (i) < 2"), "i < 2");
+  EXPECT_EQ(canonicalCondition("not (i < 2 and (j + 1) * 2 == k)"), "i >= 2 or (j + 1) * 2 != k");
+  EXPECT_EQ(canonicalCondition("(i < 2) and ((j > 1))"), "i < 2 and j > 1");
+  EXPECT_EQ(canonicalCondition("\"(\" < 2 or (\"<\" >= 1)"), "\"(\" < 2 or \"<\" >= 1");
+  EXPECT_EQ(canonicalCondition("\"not\" < 2"), "\"not\" < 2");
+  constexpr std::string_view mixed = "'and' and 'or' may not stand in one condition, and 'not' "
+                                     "makes one the other; put one of the two into a 'tally.if' "
+                                     "of its own";
+  EXPECT_EQ(canonicalCondition("i < 1 and (j < 1 or k < 1)"), fmt::format("column 27: {}", mixed));
+  EXPECT_EQ(canonicalCondition("not (i < 1 or j < 1) or k < 1"),
+            fmt::format("column 24: {}", mixed));
+  EXPECT_EQ(canonicalCondition("not < 2"),
+            "column 5: expected an integer, a loop, '$', 'total', 'trips' or '('");
+  EXPECT_EQ(canonicalCondition("not (i < 2"), "column 11: expected ')'");
+  std::string deep = std::string(200, '(') + "i < 2" + std::string(200, ')');
+  EXPECT_EQ(canonicalCondition(deep), "column 102: more than 100 parentheses inside one another");
+  std::string negated;
+  for (int i = 0; i < 100'001; ++i) {
+    negated += "not ";
+  }
+  EXPECT_EQ(canonicalCondition(negated + "i < 2"), "i >= 2");
+}
+
+/// What is read holds where the text does.
+RC_GTEST_PROP(AccessTextTest, conditionsMeanWhatTheySay, ()) {
+  const Condition condition = randomCondition(*rc::gen::arbitrary<bool>(), 3);
+  std::string error;
+  std::optional<ParsedAccess> read = parseCondition(condition.text, error);
+  RC_LOG() << condition.text << "\n" << error << "\n";
+  RC_ASSERT(read.has_value());
+  auto holds = [&](const TileGuard &guard) {
+    return guard.holds(valueOf(*read, guard.left), valueOf(*read, guard.right));
+  };
+  const bool isTrue = read->isEither ? std::ranges::any_of(read->guards, holds)
+                                     : std::ranges::all_of(read->guards, holds);
+  RC_ASSERT(isTrue == condition.holds);
 }

@@ -126,7 +126,10 @@ std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &err
 std::string formulaText(const ParsedAccess &formula);
 
 /// Comparisons alone, joined by `and` or by `or`, which decide about an `if`: the guards of what
-/// has no buffer.
+/// has no buffer. `not` becomes the opposite of what it stands before.
+///
+///   condition := clause { 'and' clause } | clause { 'or' clause }
+///   clause    := { 'not' } ( guard | '(' condition ')' )
 std::optional<ParsedAccess> parseCondition(std::string_view text, std::string &error);
 
 /// Its canonical text.
