@@ -84,11 +84,11 @@ class CorpusTest(unittest.TestCase):
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
                                                     "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
-                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so"]))
+                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so", "late_part", "late_entry"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (58, 49))
-        self.assertEqual(found["reference"], {"agrees": 28, "differs": 2, "not compared": 19})
+        self.assertEqual((found["kernels"], found["traced"]), (60, 51))
+        self.assertEqual(found["reference"], {"agrees": 30, "differs": 2, "not compared": 19})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -232,6 +232,12 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(self.rows["not_so"]["reference"]["reason"],
                          "its test fails: AssertionError: no error is raised where the test expects one")
 
+    def test_late(self):
+        """Calls that do not reach a part are not among those that are tried."""
+        found = self.rows["late_part"]
+        self.assertEqual((found["state"], found["through"], found["reference"]["state"]), ("traced", "late_entry", "agrees"))
+        self.assertEqual(len(found["failed_before"]), 7)
+
     def test_through_a_function(self):
         """Its test names no kernel, but loads a function whose module loads it. Another kernel calls it, too, in a test that compares nothing."""
         row = self.rows["reached"]
@@ -337,7 +343,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 58)
+        self.assertEqual(progress.count(": kept"), 60)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -355,7 +361,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (57, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (59, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
