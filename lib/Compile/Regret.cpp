@@ -32,7 +32,8 @@ static Regret measured(std::vector<std::string> where, const Kernel &kernel, con
       regret.time ? compile(kernel, asked, machine, ignored) : std::nullopt;
   regret.best = chosen ? stopwatch.timeOf(chosen->code) : std::nullopt;
   if (regret.best) {
-    regret.best = std::min(regret.best, regret.time); // what is chosen for other trips may be better
+    regret.best =
+        std::min(regret.best, regret.time); // what is chosen for other trips may be better
   }
   return regret;
 }

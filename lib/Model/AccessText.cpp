@@ -214,8 +214,7 @@ private:
   void join(Joint &joint, Joint other) {
     if (joint != Joint::None && other != Joint::None && joint != other) {
       fail("'and' and 'or' may not stand in one condition, and 'not' makes one the other; put one "
-           "of "
-           "the two into a 'tally.if' of its own");
+           "of the two into a 'tally.if' of its own");
     }
     joint = other == Joint::None ? joint : other;
   }
