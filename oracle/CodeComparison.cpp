@@ -100,7 +100,8 @@ public:
                    const Signals &signals, const IdVector<DepId, Allowance> &allowances)
       : kernel(kernel), code(code), machine(machine), definition(definition), engine(engine),
         signals(signals), allowances(allowances), run(kernel, code, machine, bindings, engine),
-        depsOf(kernel.instrs.size()), valuesOf(kernel.deps.size()), runs(kernel.instrs.size(), 0) {
+        depsOf(kernel.instrs.size()), valuesOf(kernel.deps.size()), runs(kernel.instrs.size(), 0),
+        largestPassed(code.semaphores.size(), 0) {
     for (DepId dep : kernel.deps.ids()) {
       const Dep &ends = kernel.deps[dep];
       if (kernel.engineOf(ends.consumer) == engine) {
@@ -138,6 +139,7 @@ private:
         passed.push_back(op);
         Bounds &bounds = onSemaphore[op->wait.value];
         bounds.seen = std::max(bounds.seen, threshold(op->a));
+        largestPassed[op->wait] = std::max(largestPassed[op->wait], bounds.seen);
       }
       if (op->kind == OpKind::Issue) {
         return op;
@@ -212,10 +214,12 @@ private:
       bounds.high = std::max(bounds.high, valuesOf[dep][most]);
     }
     for (auto [semaphore, bounds] : onSemaphore) {
-      if (bounds.seen < bounds.low || bounds.seen > bounds.high) {
-        fail(consumer, fmt::format("waits for '{}' >= {}, but the definition asks for {}..{}",
-                                   code.semaphores[SemaId(semaphore)].name, bounds.seen, bounds.low,
-                                   bounds.high));
+      const uint64_t passedSoFar = largestPassed[SemaId(semaphore)];
+      if (passedSoFar < bounds.low || bounds.seen > bounds.high) {
+        fail(consumer, fmt::format("waits for '{}' >= {}, after {} so far, but the definition asks "
+                                   "for {}..{}",
+                                   code.semaphores[SemaId(semaphore)].name, bounds.seen,
+                                   passedSoFar, bounds.low, bounds.high));
       }
     }
   }
@@ -239,8 +243,9 @@ private:
   IdVector<InstrId, std::vector<DepId>> depsOf;
   IdVector<DepId, std::vector<uint64_t>> valuesOf;
   IdVector<InstrId, uint64_t> runs;
-  std::map<uint32_t, Bounds> onSemaphore; ///< at the current instruction
-  std::vector<const Op *> passed;         ///< waits at the current instruction
+  std::map<uint32_t, Bounds> onSemaphore;   ///< at the current instruction
+  IdVector<SemaId, uint64_t> largestPassed; ///< threshold, by this engine
+  std::vector<const Op *> passed;           ///< waits at the current instruction
   std::string problem;
 };
 

@@ -4,10 +4,12 @@
 // (Definition.h). For every instruction issued:
 //
 //   - it is the one that the kernel's control flow has there, in the same iteration;
-//   - on each semaphore, the largest threshold passed since the instruction before is
-//     what the dependences of this one ask for: exactly that where all waits are
-//     exact, otherwise within their bounds. So nothing is missing and nothing is waited for
-//     in vain; a wait left out because another one implies it does not matter.
+//   - on each semaphore, the largest threshold passed so far is at least what the dependences of
+//     this one ask for: semaphores only grow, so nothing is missing
+//   - the largest passed since the instruction before is not more than that: exactly where all
+//     waits are exact, otherwise within their bounds. So nothing is waited for in vain
+//
+// A wait left out because another one implies it, or stands before a loop, does not matter.
 //
 // What a run of a producer adds to which semaphore is read off the code itself.
 //

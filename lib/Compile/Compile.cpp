@@ -116,6 +116,9 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
+    if (request.hoists) {
+      hoistWaits(kernel, request, machine, compiled.code, compiled.search);
+    }
     compiled.code = unrolled(kernel, request, machine, std::move(compiled.code), compiled.search);
   }
   verifyPlan(kernel, compiled.plan, found);

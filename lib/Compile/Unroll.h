@@ -49,6 +49,11 @@ Code unrolled(const Kernel &kernel, const Request &request, const Machine &machi
 bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                   Search &search);
 
+/// Moves waits before loops where that delays nothing, if runs do not get longer, or by control
+/// where they cannot be timed. `search` gets what was tried.
+void hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+                Search &search);
+
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
 /// loop unrolled; and takes the marks back where it is not.
 void markOncePerPass(Code &code);

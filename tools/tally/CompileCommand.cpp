@@ -114,7 +114,7 @@ std::string differenceText(const LoadedKernel &loaded, const Request &asked,
     std::string_view text;
   };
 
-  std::vector<Reason> reasons(4, {asked, ""});
+  std::vector<Reason> reasons(5, {asked, ""});
   reasons[0].changed.constantTrips = certified.constantTrips;
   reasons[0].text = "; the theorem knows no trip counts, so constant ones are not made use of";
   reasons[1].changed.wholeQueues = certified.wholeQueues;
@@ -125,6 +125,9 @@ std::string differenceText(const LoadedKernel &loaded, const Request &asked,
       "the verdict names";
   reasons[3].changed.joins = certified.joins;
   reasons[3].text = "; it knows no semaphore of both branches of an `if`, so each has its own";
+  reasons[4].changed.hoists = certified.hoists;
+  reasons[4].text =
+      "; its checker knows waits only at their instruction, so none stands before a loop";
   std::string why, together;
   for (const Reason &reason : reasons) {
     why += codeOf(loaded, reason.changed, machine) != code ? reason.text : "";

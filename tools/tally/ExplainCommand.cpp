@@ -278,12 +278,42 @@ private:
       const Op &op = *values.waits[w];
       std::span reasons = std::span(code.reasons).subspan(op.firstReason, op.numReasons);
       if (std::ranges::find(reasons, dep) != reasons.end()) {
-        return fmt::format("wait {} of the instruction, on '{}'{}", w + 1,
-                           code.semaphores[op.wait].name,
+        const LoopId before = loopAfter(op);
+        std::string place = before.valid()
+                                ? fmt::format("a wait before '{}', for all of its iterations",
+                                              kernel.nameOf(before))
+                                : fmt::format("wait {} of the instruction", w + 1);
+        return fmt::format("{}, on '{}'{}", place, code.semaphores[op.wait].name,
                            reasons.size() > 1 ? ", which also serves other dependences" : "");
       }
     }
     return "";
+  }
+
+  /// The outermost loop of the instruction that begins after one of its waits; none if the wait is
+  /// in its body, or the code has no loops.
+  LoopId loopAfter(const Op &wait) const {
+    if (code.strategy == Strategy::Unrolled) {
+      return {};
+    }
+    LoopId body = rootLoop; // that the wait stands in
+    for (const Op &op : code.engines[kernel.engineOf(instr)].ops) {
+      if (&op == &wait) {
+        break;
+      }
+      if (op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin) {
+        body = op.loop();
+      } else if (op.kind == OpKind::Else) {
+        body = kernel.loops[body].otherBranch;
+      } else if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
+        body = kernel.loops[body].parent;
+      }
+    }
+    LoopId below = kernel.instrs[instr].home;
+    while (below != body && below != rootLoop && kernel.loops[below].parent != body) {
+      below = kernel.loops[below].parent;
+    }
+    return below == body ? LoopId() : below;
   }
 
   /// A column for each wait; in JSON they are a list.

@@ -90,7 +90,10 @@ TEST(SearchTimeTest, regretsPrices) {
     Machine changed = machine;
     ASSERT_EQ(setParameter(changed, told[i]), "");
     EXPECT_EQ(all[i].time, Stopwatch(kernel, changed).timeOf(result.code));
-    EXPECT_EQ(all[i].best, Stopwatch(kernel, changed).timeOf(compiled(kernel, {}, changed).code));
+    std::optional<Tick> chosen =
+        Stopwatch(kernel, changed).timeOf(compiled(kernel, {}, changed).code);
+    ASSERT_TRUE(chosen);
+    EXPECT_EQ(all[i].best, std::min(*all[i].time, *chosen)) << told[i];
     differ |= all[i].time != all[0].time;
     ASSERT_TRUE(all[i].part());
     EXPECT_LT(*all[i].part(), 0.1) << told[i];

@@ -34,6 +34,7 @@ struct Request {
   bool constantTrips = true; ///< code may make use of constant trips
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
   bool joins = true;         ///< Auto: producers in both branches of an `if` may share
+  bool hoists = true;        ///< Auto: waits may stand before the loop of their instruction
   bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
   bool reorder = false;      ///< Auto: instructions of a body may change places (Settle.h)
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
@@ -44,10 +45,11 @@ struct Request {
   std::function<void(uint64_t)> progress = {}; ///< Auto: told how many codes have been tried
 
   /// The same for code that certificates cover: the theorem holds for all trips and knows none, and
-  /// no semaphore that counts a whole queue or both branches of an `if`.
+  /// no semaphore that counts a whole queue or both branches of an `if`. A certificate knows waits
+  /// only at their instruction.
   Request certifiable() const {
     Request covered = *this;
-    covered.constantTrips = covered.wholeQueues = covered.joins = false;
+    covered.constantTrips = covered.wholeQueues = covered.joins = covered.hoists = false;
     return covered;
   }
 };

@@ -31,6 +31,7 @@ struct Attempt {
   enum class Step : uint8_t {
     Start,  ///< a way to make the code, as estimated
     Share,  ///< which instructions share a semaphore
+    Hoist,  ///< waits stand before their loop
     Unroll, ///< a loop is written out
   };
   Step step = Step::Start;
@@ -40,7 +41,8 @@ struct Attempt {
   CodeCost after;
 };
 
-template <> inline constexpr auto wordsOf<Attempt::Step> = words("start", "share", "unroll");
+template <>
+inline constexpr auto wordsOf<Attempt::Step> = words("start", "share", "hoist", "unroll");
 
 struct Search {
   std::vector<std::string> assumed; ///< trips, where the kernel leaves them open: `tiles=16`

@@ -1,0 +1,293 @@
+//===- HoistWaits.cpp - Waits that stand before a loop, not in it ---------===//
+//
+// A wait in a loop for the same value of the same semaphore in each iteration passes at once in all
+// but the first: semaphores only grow. Where nothing that others could see comes between the head
+// of the loop and the wait, it does the same before the loop, and costs nothing in the iterations.
+//
+//   loop A:                          wait p >= 1
+//     wait p >= 1                    loop A:
+//     issue x, q >= total(A)           issue x, q >= total(A)
+//
+// That delays nothing: of all that others could see, x comes next in either place, and needs the
+// wait. It takes that the loop is entered; or else that nothing comes after it, when the wait
+// passes in any case, as all engines agree on what runs.
+//
+// A wait that goes with an instruction costs nothing once it holds. It moves only if another one
+// can take its place.
+//
+// Inner loops come first: what stands before one of these may move on. Positions of all but the
+// moved waits, and those before them in the body, stay.
+//===----------------------------------------------------------------------===//
+
+#include "Unroll.h"
+#include "tally/Code/ControlCost.h"
+#include "tally/Compile/Stopwatch.h"
+#include "tally/Support/Counted.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally::compiling {
+namespace {
+
+/// A bracket of code, by the operation that opens it.
+struct Bracket {
+  size_t end = 0; ///< where it closes
+  bool isOutermost = false;
+};
+
+std::vector<Bracket> bracketsOf(const std::vector<Op> &ops) {
+  std::vector<Bracket> brackets(ops.size());
+  std::vector<size_t> open;
+  for (size_t at = 0; at < ops.size(); ++at) {
+    if (opensBracket(ops[at].kind)) {
+      brackets[at].isOutermost = open.empty();
+      open.push_back(at);
+    } else if (closesBracket(ops[at].kind)) {
+      brackets[open.back()].end = at;
+      open.pop_back();
+    }
+  }
+  return brackets;
+}
+
+/// Moves waits of one engine's code.
+class Hoister {
+public:
+  Hoister(const Kernel &kernel, const IdVector<SemaId, bool> &isReset, EngineProgram &program)
+      : kernel(kernel), isReset(isReset), ops(program.ops), brackets(bracketsOf(ops)),
+        writtenNext(program.registers.size(), ops.size()), endOfVisible(findEndOfVisible()),
+        enginesAgree(std::ranges::all_of(kernel.loops, &Loop::uniform)) {}
+
+  /// Before each loop for which wanted(begin) holds. The loops before which something was moved.
+  template <typename Wanted> std::vector<LoopId> run(const Wanted &wanted) {
+    std::vector<LoopId> loops;
+    for (size_t at = ops.size(); at-- > 0;) {
+      if (ops[at].dst.valid()) {
+        writtenNext[ops[at].dst] = at;
+      }
+      if (ops[at].kind != OpKind::LoopBegin || !mayWaitBefore(at) || !wanted(at)) {
+        continue;
+      }
+      const LoopId loop = ops[at].loop();
+      if (moveBefore(at)) {
+        loops.push_back(loop);
+      }
+    }
+    return loops;
+  }
+
+private:
+  bool knowsTrips(const Op &begin) const {
+    return kernel.loops[begin.loop()].trip.kind != Trip::Kind::Guard;
+  }
+
+  /// Whether an operation neither waits, nor does something that others could see.
+  bool isQuiet(const Op &op) const {
+    return op.kind == OpKind::Alu || op.kind == OpKind::WhenBegin || op.kind == OpKind::WhenEnd ||
+           op.kind == OpKind::LoopEnd || (op.kind == OpKind::LoopBegin && knowsTrips(op));
+  }
+
+  /// Behind this, all is quiet.
+  size_t findEndOfVisible() const {
+    size_t end = ops.size();
+    while (end > 0 && isQuiet(ops[end - 1])) {
+      --end;
+    }
+    return end;
+  }
+
+  /// Whether nothing is delayed by what waits before the loop instead of in its first iteration.
+  bool mayWaitBefore(size_t begin) const {
+    const Trip &trip = kernel.loops[ops[begin].loop()].trip;
+    bool isLast = brackets[begin].isOutermost && endOfVisible <= brackets[begin].end;
+    return knowsTrips(ops[begin]) && (trip.least() > 0 || (isLast && enginesAgree));
+  }
+
+  /// Whether a wait in the loop at `begin` waits for the same in all of its iterations.
+  bool staysSame(size_t begin, const Op &wait) const {
+    bool isSet = wait.a.isRegister && writtenNext[wait.a.asRegister()] <= brackets[begin].end;
+    return !isSet && !isReset[wait.wait];
+  }
+
+  /// The waits directly in the body of the loop at `begin` that come first in it; the last one may
+  /// go with an instruction.
+  std::vector<size_t> firstWaits(size_t begin) const {
+    std::vector<size_t> waits;
+    uint32_t depth = 0; // of brackets in the body
+    for (size_t at = begin + 1; at < brackets[begin].end; ++at) {
+      const Op &op = ops[at];
+      if (depth == 0 && op.wait.valid()) {
+        waits.push_back(at);
+      }
+      if (!isQuiet(op) && (depth > 0 || op.kind != OpKind::Wait)) {
+        break;
+      }
+      depth += opensBracket(op.kind) ? 1 : 0;
+      depth -= closesBracket(op.kind) ? 1 : 0;
+    }
+    return waits;
+  }
+
+  /// Whether something was moved.
+  bool moveBefore(size_t begin) {
+    std::vector<size_t> waits = firstWaits(begin);
+    freeFromInstr(begin, waits);
+    size_t before = begin;
+    for (size_t at : waits) {
+      if (ops[at].kind == OpKind::Wait && staysSame(begin, ops[at])) {
+        std::rotate(place(before), place(at), place(at + 1));
+        ++before;
+      }
+    }
+    return before > begin;
+  }
+
+  /// If the last of these waits goes with an instruction and waits for the same in all iterations,
+  /// one that does not takes its place.
+  void freeFromInstr(size_t begin, const std::vector<size_t> &waits) {
+    if (waits.empty() || ops[waits.back()].kind != OpKind::Issue ||
+        !staysSame(begin, ops[waits.back()])) {
+      return;
+    }
+    auto other = std::ranges::find_if_not(waits.rbegin(), waits.rend(),
+                                          [&](size_t at) { return staysSame(begin, ops[at]); });
+    if (other != waits.rend() && !isSetBetween(ops[*other].a, *other, waits.back())) {
+      exchangeWaits(ops[*other], ops[waits.back()]);
+    }
+  }
+
+  bool isSetBetween(Operand operand, size_t begin, size_t end) const {
+    return operand.isRegister && std::any_of(place(begin), place(end), [&](const Op &op) {
+             return op.dst == operand.asRegister();
+           });
+  }
+
+  static void exchangeWaits(Op &a, Op &b) {
+    std::swap(a.wait, b.wait);
+    std::swap(a.a, b.a);
+    std::swap(a.firstReason, b.firstReason);
+    std::swap(a.numReasons, b.numReasons);
+  }
+
+  std::vector<Op>::iterator place(size_t at) const {
+    return ops.begin() + static_cast<ptrdiff_t>(at);
+  }
+
+  const Kernel &kernel;
+  const IdVector<SemaId, bool> &isReset;
+  std::vector<Op> &ops;
+  const std::vector<Bracket> brackets;
+  IdVector<RegId, size_t> writtenNext; ///< at the current operation or later
+  const size_t endOfVisible;
+  const bool enginesAgree;
+};
+
+/// Decides which waits are moved.
+class HoistChooser {
+public:
+  HoistChooser(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+               Search &search)
+      : kernel(kernel), machine(machine), search(search), code(code), isReset(resetBy(code)),
+        stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                  search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None) {}
+
+  /// By control, where runs cannot be timed: it gets cheaper. By time, all at once if that pays,
+  /// or one loop of an engine after the other.
+  void run() {
+    std::optional<Tick> time = stopwatch.timeOf(code);
+    if (!time) {
+      std::optional<CodeCost> before = search.found();
+      std::vector<std::string> names = moveAll(code);
+      if (before && !names.empty()) {
+        record(names, true, *before, costOf(code, *before, std::nullopt));
+      }
+      return;
+    }
+    Code moved = code;
+    std::vector<std::string> names = moveAll(moved);
+    if (names.empty()) {
+      return;
+    }
+    if (!take(std::move(moved), names, time) && names.size() > 1) {
+      oneByOne(time);
+    }
+  }
+
+private:
+  /// Whether iterations save more than one wait.
+  bool pays(const Op &begin) const { return expectedTrips(kernel.loops[begin.loop()]) > 1; }
+
+  std::vector<std::string> moveAll(Code &target) const {
+    std::vector<std::string> names;
+    for (EngineProgram &program : target.engines) {
+      auto wanted = [&](size_t begin) { return pays(program.ops[begin]); };
+      for (LoopId loop : Hoister(kernel, isReset, program).run(wanted)) {
+        names.push_back(nameOf(loop, program.engine));
+      }
+    }
+    return names;
+  }
+
+  void oneByOne(std::optional<Tick> &time) {
+    for (EngineId engine : code.engines.ids()) {
+      for (size_t at = code.engines[engine].ops.size(); at-- > 0 && !stopwatch.isSpent();) {
+        Code moved = code;
+        EngineProgram &program = moved.engines[engine];
+        auto wanted = [&](size_t begin) { return begin == at && pays(program.ops[begin]); };
+        for (LoopId loop : Hoister(kernel, isReset, program).run(wanted)) {
+          take(std::move(moved), {nameOf(loop, engine)}, time);
+        }
+      }
+    }
+  }
+
+  /// Whether the moved code is the better one.
+  bool take(Code moved, const std::vector<std::string> &names, std::optional<Tick> &time) {
+    std::optional<Tick> then = stopwatch.timeOf(moved);
+    const bool isBetter = then && *then <= *time;
+    if (std::optional<CodeCost> before = search.found()) {
+      record(names, isBetter, costOf(code, *before, time), costOf(moved, *before, then));
+    }
+    if (isBetter) {
+      code = std::move(moved);
+      time = then;
+    }
+    return isBetter;
+  }
+
+  void record(const std::vector<std::string> &names, bool isTaken, const CodeCost &before,
+              const CodeCost &after) {
+    ++search.numTried;
+    search.attempts.push_back({Attempt::Step::Hoist, fmt::format("waits before {}", listed(names)),
+                               isTaken, before, after});
+  }
+
+  CodeCost costOf(const Code &moved, CodeCost cost, std::optional<Tick> time) const {
+    cost.time = time;
+    cost.control = controlCost(kernel, moved, machine);
+    cost.operations = measure(kernel, moved, 1).operations;
+    return cost;
+  }
+
+  std::string nameOf(LoopId loop, EngineId engine) const {
+    return fmt::format("'{}' on '{}'", kernel.nameOf(loop), kernel.nameOf(engine));
+  }
+
+  const Kernel &kernel;
+  const Machine &machine;
+  Search &search;
+  Code &code;
+  const IdVector<SemaId, bool> isReset;
+  Stopwatch stopwatch;
+};
+
+} // namespace
+
+void hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+                Search &search) {
+  HoistChooser(kernel, request, machine, code, search).run();
+}
+
+} // namespace tally::compiling
