@@ -18,6 +18,7 @@
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
 #include "tally/Compile/Choose.h"
+#include "tally/Compile/Stopwatch.h"
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
@@ -110,16 +111,38 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
   return round;
 }
 
+/// Moves waits before loops, and unrolls those. Where waits that were moved leave less to gain by
+/// unrolling, they stay in the loops.
+void writeLoops(const Kernel &kernel, const Request &request, const Machine &machine,
+                Compiled &compiled) {
+  auto &[plan, code, lowering, search] = compiled;
+  Search searched = search;
+  Code asMade = code;
+  bool haveMoved = request.hoists && hoistWaits(kernel, request, machine, code, search);
+  code = unrolled(kernel, request, machine, std::move(code), search);
+  if (!haveMoved || request.codeGrowth <= 1) {
+    return;
+  }
+  searched.numTried = search.numTried;
+  asMade = unrolled(kernel, request, machine, std::move(asMade), searched);
+  search.numTried = searched.numTried;
+  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                      Stopwatch::Long::Beginnings);
+  std::optional<Tick> moved = stopwatch.timeOf(code);
+  std::optional<Tick> inLoops = moved ? stopwatch.timeOf(asMade) : std::nullopt;
+  if (inLoops && *inLoops < *moved) {
+    code = std::move(asMade);
+    search = std::move(searched);
+  }
+}
+
 void finish(const Kernel &kernel, const Request &request, const Machine &machine,
             Compiled &compiled, Diagnostics &found) {
   if (countsAtRunTime(request.strategy) && request.overflow != Overflow::Reset) {
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
-    if (request.hoists) {
-      hoistWaits(kernel, request, machine, compiled.code, compiled.search);
-    }
-    compiled.code = unrolled(kernel, request, machine, std::move(compiled.code), compiled.search);
+    writeLoops(kernel, request, machine, compiled);
   }
   verifyPlan(kernel, compiled.plan, found);
   checkLimits(kernel, compiled.code, machine, found);

@@ -194,25 +194,23 @@ public:
                   search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None) {}
 
   /// By control, where runs cannot be timed: it gets cheaper. By time, all at once if that pays,
-  /// or one loop of an engine after the other.
-  void run() {
-    std::optional<Tick> time = stopwatch.timeOf(code);
+  /// or one loop of an engine after the other. Whether the code has changed.
+  bool run() {
+    std::optional<Tick> time = timeOf(code);
     if (!time) {
       std::optional<CodeCost> before = search.found();
       std::vector<std::string> names = moveAll(code);
       if (before && !names.empty()) {
         record(names, true, *before, costOf(code, *before, std::nullopt));
       }
-      return;
+      return !names.empty();
     }
     Code moved = code;
     std::vector<std::string> names = moveAll(moved);
     if (names.empty()) {
-      return;
+      return false;
     }
-    if (!take(std::move(moved), names, time) && names.size() > 1) {
-      oneByOne(time);
-    }
+    return take(std::move(moved), names, time) || (names.size() > 1 && oneByOne(time));
   }
 
 private:
@@ -230,22 +228,24 @@ private:
     return names;
   }
 
-  void oneByOne(std::optional<Tick> &time) {
+  bool oneByOne(std::optional<Tick> &time) {
+    bool moves = false;
     for (EngineId engine : code.engines.ids()) {
       for (size_t at = code.engines[engine].ops.size(); at-- > 0 && !stopwatch.isSpent();) {
         Code moved = code;
         EngineProgram &program = moved.engines[engine];
         auto wanted = [&](size_t begin) { return begin == at && pays(program.ops[begin]); };
         for (LoopId loop : Hoister(kernel, isReset, program).run(wanted)) {
-          take(std::move(moved), {nameOf(loop, engine)}, time);
+          moves |= take(std::move(moved), {nameOf(loop, engine)}, time);
         }
       }
     }
+    return moves;
   }
 
   /// Whether the moved code is the better one.
   bool take(Code moved, const std::vector<std::string> &names, std::optional<Tick> &time) {
-    std::optional<Tick> then = stopwatch.timeOf(moved);
+    std::optional<Tick> then = timeOf(moved);
     const bool isBetter = then && *then <= *time;
     if (std::optional<CodeCost> before = search.found()) {
       record(names, isBetter, costOf(code, *before, time), costOf(moved, *before, then));
@@ -255,6 +255,17 @@ private:
       time = then;
     }
     return isBetter;
+  }
+
+  /// Of code as it is written: bodies of one pass share their waits.
+  std::optional<Tick> timeOf(const Code &as) {
+    if (!stopwatch.hasTimes()) {
+      return std::nullopt;
+    }
+    Code written = as;
+    markOncePerPass(written);
+    dropIdleMarks(written);
+    return stopwatch.timeOf(written);
   }
 
   void record(const std::vector<std::string> &names, bool isTaken, const CodeCost &before,
@@ -285,9 +296,9 @@ private:
 
 } // namespace
 
-void hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                 Search &search) {
-  HoistChooser(kernel, request, machine, code, search).run();
+  return HoistChooser(kernel, request, machine, code, search).run();
 }
 
 } // namespace tally::compiling

@@ -50,8 +50,8 @@ bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &m
                   Search &search);
 
 /// Moves waits before loops where that delays nothing, if runs do not get longer, or by control
-/// where they cannot be timed. `search` gets what was tried.
-void hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
+/// where they cannot be timed. Whether there were any; `search` gets what was tried.
+bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                 Search &search);
 
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the

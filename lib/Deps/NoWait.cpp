@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <span>
+#include <utility>
 
 namespace tally {
 namespace {
@@ -96,10 +99,27 @@ Extraction writtenDeps(const Kernel &kernel) {
   Extraction written;
   written.components = kernel.components;
   written.tables = kernel.tables;
-  for (DepId dep : kernel.deps.ids()) {
-    written.deps.emplace_back().dep = kernel.deps[dep];
+  // Those that are found come by consumer and producer, and so they are looked through.
+  std::vector<uint32_t> order(kernel.deps.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto ends = [&](uint32_t dep) {
+    return std::pair(kernel.deps[DepId(dep)].consumer, kernel.deps[DepId(dep)].producer);
+  };
+  std::ranges::stable_sort(order, {}, ends);
+  for (uint32_t dep : order) {
+    written.deps.emplace_back().dep = kernel.deps[DepId(dep)];
   }
   markImplied(kernel, written);
+  std::vector<DerivedDep> asWritten(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    asWritten[order[i]] = std::move(written.deps[i]);
+  }
+  written.deps = std::move(asWritten);
+  for (DerivationStep &step : written.steps) {
+    if (step.kind == DerivationStep::Kind::Wait || step.kind == DerivationStep::Kind::Branches) {
+      step.dep = order[step.dep];
+    }
+  }
   return written;
 }
 

@@ -85,6 +85,9 @@ private:
       const Dep &dep = derived.dep;
       std::span<const DistanceComponent> distance = extraction.componentsOf(dep);
       LoopId body = bodyAround(dep);
+      if (body == rootLoop) {
+        continue; // a flat distance between loops, as it may be written
+      }
       bool isInner = dep.form == DistanceForm::Vector && !distance.empty() &&
                      distance.front().distance > 0 && distance.front().loop != body;
       if (isInner) {

@@ -17,7 +17,7 @@
 // WHY: * {{.*}} us -4.{{.*}} waits before 'i' on 'vector'
 // RUN: tally explain %s --kernel=first --instr=a --machine=trn2 --quiet | FileCheck %s --check-prefix=EXPLAIN
 // EXPLAIN: in code a wait before 'i', for all of its iterations, on 'lw'
-// EXPLAIN: in code wait 2 of the instruction, on 'lv'
+// EXPLAIN: in code wait 1 of the instruction, on 'lv'
 
 // A certificate knows waits only at their instruction.
 

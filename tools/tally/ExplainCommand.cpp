@@ -274,15 +274,17 @@ private:
 
   /// Which wait in the code does the work of this dependence.
   std::string standingWait(DepId dep) const {
-    for (size_t w = 0; w < values.waits.size(); ++w) {
-      const Op &op = *values.waits[w];
+    uint32_t number = 0; // of those at the instruction
+    for (const Op *wait : values.waits) {
+      const Op &op = *wait;
+      const LoopId before = loopAfter(op);
+      number += before.valid() ? 0 : 1;
       std::span reasons = std::span(code.reasons).subspan(op.firstReason, op.numReasons);
       if (std::ranges::find(reasons, dep) != reasons.end()) {
-        const LoopId before = loopAfter(op);
         std::string place = before.valid()
                                 ? fmt::format("a wait before '{}', for all of its iterations",
                                               kernel.nameOf(before))
-                                : fmt::format("wait {} of the instruction", w + 1);
+                                : fmt::format("wait {} of the instruction", number);
         return fmt::format("{}, on '{}'{}", place, code.semaphores[op.wait].name,
                            reasons.size() > 1 ? ", which also serves other dependences" : "");
       }
