@@ -84,11 +84,12 @@ class CorpusTest(unittest.TestCase):
                                                     "rows_in_turn", "none_of_it", "with_itself", "never_a_number", "one_of_two",
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
                                                     "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
-                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so", "late_part", "late_entry"]))
+                                                    "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so", "late_part", "late_entry",
+                                                    "by_sign", "by_rounding", "by_fixtures", "by_module", "by_chance", "by_the_clock"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (60, 51))
-        self.assertEqual(found["reference"], {"agrees": 30, "differs": 2, "not compared": 19})
+        self.assertEqual((found["kernels"], found["traced"]), (66, 57))
+        self.assertEqual(found["reference"], {"agrees": 34, "differs": 2, "not compared": 21})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -96,7 +97,7 @@ class CorpusTest(unittest.TestCase):
         for name, reason in (("none_of_it", "the test compares no element"), ("never_a_number", "the test compares no number"),
                              ("with_itself", own), ("copied_by_hand", own), ("finite", own),
                              ("failing", "its test fails: AssertionError"), ("raising", "its test fails: ValueError: wrong"),
-                             ("peer", own), ("peer_of", own), ("called_before", own),
+                             ("peer", own), ("peer_of", own), ("called_before", own), ("by_sign", own), ("by_rounding", own),
                              ("some_close", "some numbers are not as the test's reference, and it passes"),
                              ("judged", "what the test compares is the same for other results")):
             self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
@@ -221,6 +222,11 @@ class CorpusTest(unittest.TestCase):
         self.assertIn("kernel.json", files[0])
         self.assertEqual(files[0], files[1] | {"order.json", "log.txt", "answer.json"})
 
+    def test_prepared(self):
+        """What comes before a test runs, each fixture once; and what a test makes at random, or of the time, is the same in each run."""
+        for name in ("by_fixtures", "by_module", "by_chance", "by_the_clock"):
+            self.assertEqual(self.rows[name]["reference"]["state"], "agrees", (name, self.rows[name]))
+
     def test_modes(self):
         """Of a part, only calls count that reach it, though others of the same test are compared. It is called as what a module
         has, and the test's own folder has modules of names that others have, too."""
@@ -313,6 +319,16 @@ class CorpusTest(unittest.TestCase):
         Refusing.refused += tuple(f"--sync={strategy}" for strategy in measure.DATA_STRATEGIES)
         self.assertEqual((measure._race(tally)["state"], measure._data(tally, [])["state"]), ("not run", "not run"))
 
+    def test_memory_of_tally(self):
+        """It has the limit that all processes have; where it needs more, that is told."""
+        for text, memory, answer in (("ulimit -v", 300, (0, "307200\n")), ("echo error: out of memory >&2; exit 2", 300, (None, "memory limit of 300 MiB")),
+                                     ("echo error: out of memory >&2; exit 2", 0, (2, "error: out of memory\n")),
+                                     ("echo std::bad_alloc >&2; kill -ABRT $$", 300, (None, "memory limit of 300 MiB"))):
+            program = self.folder / "limited"
+            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            program.chmod(0o755)
+            self.assertEqual(measure.Tally(str(program), "trn2", 60, self.folder, {}, memory).ask("sim"), answer)
+
     def test_without_numbers(self):
         """A result without a number agrees with nothing."""
         row = self.rows["add"]
@@ -343,7 +359,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 60)
+        self.assertEqual(progress.count(": kept"), 66)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -361,7 +377,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (59, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (65, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -555,6 +571,12 @@ class ComparisonsTest(unittest.TestCase):
         with self.assertRaises(AssertionError):
             self.compared(lambda got: check(got[3:], np.array([1])))
 
+    def test_asserts_of_their_place(self):
+        """Those that would say something else inside a function stay as they are."""
+        for test in ("super().check()", "'got' in locals()", "eval('got') is got", "(n := 3) > 2"):
+            text = f"assert {test}"
+            self.assertEqual(ast.unparse(comparisons.Asserts().visit(ast.parse(text))), text)
+
     def test_not_followed(self):
         made = self.compared(lambda got: np.testing.assert_array_less(got[:1], 2))
         self.assertEqual((made.made, made.why_not), ([], "its test compares by 'numpy.assert_array_less', which is not followed"))
@@ -627,6 +649,20 @@ class JudgedTest(unittest.TestCase):
     def test_whole(self):
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got, self.RESULT)), ([True], 4, None, False))
 
+    def test_made_of_signs_or_whole_numbers(self):
+        """What is made of the signs or the whole numbers of a result changes with it."""
+        for made, result in ((np.sign, [1, -1, 1]), (np.round, [0, 0]), (np.floor, [0, 0]), (np.trunc, [0, 0]), (np.abs, [3, 9])):
+            self.RESULT = np.array(result, np.float32)
+            found = self.judged(lambda got, *_, made=made: np.testing.assert_allclose(got, made(got)), passes=False)
+            self.assertEqual(found[:3], ([], 0, again._MADE_OF_IT), made.__name__)
+
+    def test_zeros(self):
+        """Where the reference and the result are 0, a tolerance that 1 would pass by says nothing."""
+        self.RESULT = np.zeros(4, np.float32)
+        for most, counted in ((1e-3, 4), (1, 0), (1e9, 0)):
+            found = self.judged(lambda got, *_, most=most: np.testing.assert_allclose(got, np.zeros(4), atol=most))
+            self.assertEqual(found[1:3], (counted, None if counted else again._ANY), most)
+
     def test_other_call(self):
         """It is not compared; of both together, the numbers of one count."""
         want = self.RESULT + 1
@@ -635,7 +671,7 @@ class JudgedTest(unittest.TestCase):
         self.assertEqual(found, ([True], 4, None, True))
 
     def test_reference_of_another_call(self):
-        self.assertEqual(self.judged(lambda got, other, _: np.testing.assert_array_equal(got, other - 1)), ([], 0, again._MADE_OF_IT, True))
+        self.assertEqual(self.judged(lambda got, other, _: np.testing.assert_array_equal(got, other - 1)), ([], 0, again._MADE_OF_IT, False))
 
     def test_noise(self):
         """What is another number in each run is of no call."""

@@ -565,6 +565,14 @@ std::string commandLineWith(const std::vector<std::string> &options) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+static void parseAndRun(CLI::App &app, int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const std::bad_alloc &) {
+    fail("out of memory: what this asks for does not fit; smaller or fewer buffers and trips may");
+  }
+}
+
 int runProgram(const Heading &heading, int argc, char **argv,
                const std::function<void(CLI::App &)> &declareOn, std::function<int()> run) {
   occupyStreams();
@@ -591,7 +599,7 @@ int runProgram(const Heading &heading, int argc, char **argv,
     return Exit::Undecided;
   }
   try {
-    app.parse(argc, argv);
+    parseAndRun(app, argc, argv);
   } catch (const Ended &ended) {
     return ended.status;
   } catch (const CLI::CallForHelp &) {

@@ -313,8 +313,8 @@ class Language:
 
     def static_range(self, start, stop=None, step=1, **_):
         """Other arguments are about the schedule."""
-        if any(isinstance(bound, Register) for bound in (start, stop, step)):
-            refuse("a loop of known trips over a register; use 'nl.dynamic_range'")
+        if any(isinstance(bound, (Register, View)) for bound in (start, stop, step)):
+            refuse("a loop of known trips over a register or a tensor; use 'nl.dynamic_range', to a register")
         return range(start) if stop is None else range(start, stop, step)
 
     def dynamic_range(self, start, stop=None, step=1):

@@ -14,6 +14,7 @@ run as they are, while a call of a kernel goes to a recorder:
   files.py        where a driver may write, and what it reads
   child.py        the process that runs one driver, or traces one kernel, within its limits
   measure.py      what `tally` says of a traced kernel
+  memory.py       the limit of memory of each process
   results.py      what is kept of earlier runs, and when it still holds
   page.py         the page, as HTML and as JSON
   command.py      the walk

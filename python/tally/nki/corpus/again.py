@@ -10,6 +10,7 @@ gives other numbers. What is the same there is of another call; what differs fro
 import os
 import pickle
 import random
+import time
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -42,23 +43,25 @@ def kept(path):
 
 
 def repeatable(modules):
-    """Random numbers of a driver are the same in each of its runs, though it may have asked for new ones."""
-    seeds = count()
-    os.urandom = lambda size: random.Random(next(seeds)).randbytes(size)
-    makers = [(np.random, "default_rng"), (np.random, "RandomState"), (np.random, "seed"), (random, "seed")]
-    for module, name in makers:
-        setattr(module, name, _seeded(getattr(module, name), seeds))
+    """Random numbers and times of a driver are the same in each of its runs, though it may have asked for new ones. All
+    seeds that the driver does not give are made of a few words of the system; each time that is asked for is a little later."""
+    seeds, ticks, seed = count(), count(1_700_000_000_000), random.Random.seed
+
+    def words(size):
+        return random.Random(next(seeds)).randbytes(size)
+
+    def seeded(self, a=None, version=2):
+        seed(self, next(seeds) if a is None else a, version)
+
+    os.urandom = random._urandom = words  # NumPy's seeds are of these, too
+    random.Random.seed = seeded
+    random.seed = random._inst.seed
+    time.time = time.perf_counter = lambda: next(ticks) / 1000
+    time.time_ns = time.perf_counter_ns = lambda: next(ticks) * 1_000_000
     random.seed()
     np.random.seed()
     if "torch" in modules:
         modules["torch"].manual_seed(0)
-
-
-def _seeded(function, seeds):
-    def made(seed=None, *args, **given):
-        return function(next(seeds) if seed is None else seed, *args, **given)
-
-    return made
 
 
 # ---- Other numbers --------------------------------------------------------------------------
@@ -66,7 +69,7 @@ def _seeded(function, seeds):
 
 def others(array):
     """Another number for each one, of the same size roughly. They are not in proportion, so those that are divided by
-    the largest are others, too."""
+    the largest are others, too; and they have the other sign and are at least 1, so signs and whole numbers are others."""
     element, made = find_element(array.dtype), np.empty_like(array)
     made[...] = _other_words(array, element) if element.packed or not element.is_float else _other_numbers(array, element)
     return made
@@ -88,10 +91,17 @@ def _other_words(array, element):
 
 def _other_numbers(array, element):
     """Each place has a factor of its own, as far as its type has different ones."""
-    factors = (1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)) / 4
+    factors = 1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)
     with np.errstate(invalid="ignore"):
-        smaller = element.fit(array * factors)
-    return np.where((smaller == array) | ~np.isfinite(array), element.fit(factors), smaller)
+        is_large = np.abs(array) >= 4
+        size = element.fit(np.where(is_large & np.isfinite(array), np.abs(array) / 4, 1) * factors)
+        size = np.where(size == np.abs(array), element.fit(size + 1), size)
+    return np.where(array > 0, -size, np.where(array < 0, size, _either_sign(array.shape) * size))
+
+
+def _either_sign(shape):
+    """Of what is 0 or no number."""
+    return 1 - 2 * (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2).astype(np.float32)
 
 
 # ---- What the other runs say ----------------------------------------------------------------

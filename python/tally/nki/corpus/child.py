@@ -9,7 +9,6 @@ time is over, it says where it is. Calls are noted after each case.
 import faulthandler
 import json
 import os
-import resource
 import signal
 import sys
 import time
@@ -28,7 +27,7 @@ from ..refusal import Refusal, said_by, shown_path
 from ..source import EXIT, Finder, guarded
 from ..trace import Raised
 from ..tree import Limits, TooLarge
-from . import again, comparisons, drivers, files, recorder, results, standins, userfile
+from . import again, comparisons, drivers, files, memory, recorder, results, standins, userfile
 from .drivers import Case
 from .recorder import Done, Switch, Watcher
 
@@ -43,8 +42,7 @@ def main(order):
     with open(order, encoding="utf-8") as file:
         order = json.load(file)
     faulthandler.enable()
-    if order["memory"]:
-        resource.setrlimit(resource.RLIMIT_AS, (order["memory"] << 20,) * 2)
+    memory.limit(order["memory"])
     if order["do"] == "trace":
         signal.signal(signal.SIGTERM, lambda *_: _tell_place(order))
     _answer(order, {"note": _noted, "trace": _traced, "again": _judged}[order["do"]](order))

@@ -108,7 +108,7 @@ def parser():
     parser.add_argument("--machine", default="trn2", metavar="NAME", help="the machine whose latency and code are told (trn2)")
     parser.add_argument("--seconds", type=int, default=300, metavar="N",
                         help="limit for each driver, trace, and question to tally (300)")
-    parser.add_argument("--memory", type=int, default=12288, metavar="MIB", help="limit of each process (12288)")
+    parser.add_argument("--memory", type=int, default=12288, metavar="MIB", help="limit of each process, of tally, too; 0: none (12288)")
     parser.add_argument("--max-multiply-adds", type=float, default=1e10, metavar="N",
                         help="refuse a kernel whose products need more (1e10)")
     parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N",
@@ -318,8 +318,7 @@ class Walk:
     def _measured(self, entry, answer, call, failed, folder):
         found = self.measured.get(_which(call))
         if found is None:
-            found = measure.measured(self.program, self.options.machine, self.options.seconds, folder, answer["trips"],
-                                     answer["summary"]["obstacles"])
+            found = measure.measured(self.program, self.options, folder, answer["trips"], answer["summary"]["obstacles"])
             if _which(call) in self.traced:
                 self.measured[_which(call)] = found
         else:

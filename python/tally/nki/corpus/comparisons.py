@@ -151,9 +151,9 @@ def counted(made, result, of_it, allowed):
         sizes = np.full(of_it.shape, sizes.max(initial=0))
     sizes = sizes.reshape(of_it.shape)
     usual = sizes[of_it & (sizes > 0)]
-    if not usual.size:  # a reference of zeros: what is far from them counts
+    if not usual.size:  # a reference of zeros: what is far from them counts; if nothing is, 1 is usual
         most = np.abs(np.where(np.isfinite(left), left, 0)).max(initial=0)
-        return np.full(of_it.shape, most == 0 or bool(allowed.max(initial=0) < most))
+        return np.full(of_it.shape, bool(allowed.max(initial=0) < (most or 0.1)))
     return allowed < np.maximum(sizes, np.median(usual) / 10)
 
 
@@ -350,11 +350,17 @@ class Asserts(ast.NodeTransformer):
         return node
 
     def visit_Assert(self, node):
-        if any(isinstance(inner, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for inner in ast.walk(node.test)):
+        if any(map(_is_of_its_place, ast.walk(node.test))):
             return node
         test = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
         node.test = ast.copy_location(ast.Call(ast.Name(HOLDS, ast.Load()), [test], []), node.test)
         return ast.fix_missing_locations(node)
+
+
+def _is_of_its_place(node):
+    """Whether it would be something else inside a function."""
+    return isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) or (
+        isinstance(node, ast.Name) and node.id in ("super", "locals", "vars", "dir", "eval", "exec"))
 
 
 # ---- Functions that compare -----------------------------------------------------------------

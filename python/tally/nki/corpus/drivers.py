@@ -67,6 +67,7 @@ def cases(path, root, finder, handed):
         except (Exception, SystemExit) as error:  # the checkout's own file, which may need what is not installed
             yield _failed("conftest.py", error)
     module = load(path, root)
+    _prepare(module, ("setUpModule", "setup_module"), module)
     for name, function, make, marks in _tests(module):
         try:
             made, error = _made_by(loaded, function, module, marks)
@@ -159,7 +160,7 @@ def _tests(module):
     """Name, function, what makes the function ready to be called, and its marks, for each test."""
     for name, thing in list(vars(module).items()):
         if isinstance(thing, types.FunctionType) and name.startswith("test"):
-            yield name, thing, lambda thing=thing: thing, _marks(thing, module)
+            yield name, thing, functools.partial(_function, module, thing), _marks(thing, module)
         elif isinstance(thing, type) and thing.__module__ == module.__name__ and (
                 name.startswith("Test") or issubclass(thing, unittest.TestCase)):
             for key, method in _methods(thing).items():
@@ -183,11 +184,20 @@ def _marks(*owners):
 def _method(kind, key):
     """A method of a class of tests, once what comes before each test has run."""
     made = kind(key) if issubclass(kind, unittest.TestCase) else kind()
-    for name in ("setUpClass", "setup_class", "setUp", "setup_method"):
-        before = getattr(made, name, None)
-        if before is not None:
-            before(*[getattr(made, key)][:len(inspect.signature(before).parameters)])
+    _prepare(made, ("setUpClass", "setup_class", "setUp", "setup_method"), getattr(made, key))
     return getattr(made, key)
+
+
+def _function(module, function):
+    """The same of a function."""
+    _prepare(module, ("setup_function",), function)
+    return function
+
+
+def _prepare(owner, names, given):
+    """Calls what runs before tests; some take what they run before."""
+    for before in filter(callable, (getattr(owner, name, None) for name in names)):
+        before(*[given][:len(inspect.signature(before).parameters)])
 
 
 def _call(function, module, given, handed):
@@ -200,31 +210,42 @@ def _call(function, module, given, handed):
 
 
 def _called(function, module, given, handed, target):
-    names = [name for name in inspect.signature(function).parameters if name != "self"]
-    optional = {name for name, parameter in inspect.signature(function).parameters.items()
-                if parameter.default is not inspect.Parameter.empty}
+    parameters = {name: parameter for name, parameter in inspect.signature(function).parameters.items() if name != "self"}
     owners = [getattr(function, "__self__", None), module]
+    fixtures = _Fixtures(owners, given, handed, target)
     for things in (_methods(type(owners[0])), vars(module)):
         for name in [name for name, thing in things.items() if getattr(thing, "is_autouse", False) is True]:
-            _fixture(owners, name, None, handed, target)
-    for name in names:
-        if name not in given and name not in optional:
-            annotation = inspect.signature(function).parameters[name].annotation
-            given = {**given, name: _fixture(owners, name, annotation, handed, target)}
-    function(**given)
+            fixtures.get(name)
+    function(**given, **{name: fixtures.get(name, parameter.annotation) for name, parameter in parameters.items()
+                         if name not in given and parameter.default is inspect.Parameter.empty})
 
 
-def _fixture(owners, name, annotation, handed, target):
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return next((member for member in annotation if target in (member.name.lower(), member.value)),
-                    next(iter(annotation)))
-    found = next(filter(None, (_own_fixture(owner, name) for owner in owners)), None)
-    if found is None:
-        return Path(tempfile.mkdtemp()) if name == "tmp_path" else Blank(handed)
-    request = types.SimpleNamespace(param=next(iter(found.values_of_request), None))  # the first one is enough
-    value = found(**{needed: request if needed == "request" else _fixture(owners, needed, parameter.annotation, handed, target)
-                     for needed, parameter in inspect.signature(found).parameters.items()})
-    return next(value) if inspect.isgenerator(value) else value
+class _Fixtures:
+    """Those of one run of a test. Each is made once, however many ask for it; parameters that are given are as fixtures."""
+
+    def __init__(self, owners, given, handed, target):
+        self.owners, self.handed, self.target = owners, handed, target
+        self.made, self.open = dict(given), []
+
+    def get(self, name, annotation=None):
+        if name not in self.made:
+            self.made[name] = self._make(name, annotation)
+        return self.made[name]
+
+    def _make(self, name, annotation):
+        if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+            return next((member for member in annotation if self.target in (member.name.lower(), member.value)),
+                        next(iter(annotation)))
+        found = next(filter(None, (_own_fixture(owner, name) for owner in self.owners)), None)
+        if found is None:
+            return Path(tempfile.mkdtemp()) if name == "tmp_path" else Blank(self.handed)
+        request = types.SimpleNamespace(param=next(iter(found.values_of_request), None))  # the first one is enough
+        value = found(**{needed: request if needed == "request" else self.get(needed, parameter.annotation)
+                         for needed, parameter in inspect.signature(found).parameters.items()})
+        if not inspect.isgenerator(value):
+            return value
+        self.open.append(value)  # what comes after the test is not to come before it
+        return next(value)
 
 
 def _own_fixture(owner, name):

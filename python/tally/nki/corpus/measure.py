@@ -16,6 +16,7 @@ import numpy as np
 from ..compare import Difference, allowed, how_many, is_whole, kinds_of, nans_in
 from ..elements import stored
 from ..refusal import Refusal
+from . import memory
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
 DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make code
@@ -44,8 +45,9 @@ def machine_facts(program, machine):
 class Tally:
     """The installed program, asked about one kernel."""
 
-    def __init__(self, program, machine, seconds, folder, trips):
-        self.program, self.machine, self.seconds, self.folder = program, machine, seconds, folder
+    def __init__(self, program, machine, seconds, folder, trips, most_memory=0):
+        """`most_memory`: of the program, in MiB; 0: there is none."""
+        self.program, self.machine, self.seconds, self.folder, self.memory = program, machine, seconds, folder, most_memory
         self.trips = [f"--trips={name}={','.join(map(str, counts))}" for name, counts in trips.items()]
 
     def ask(self, command, *options, trips=True, unrolled=False):
@@ -55,11 +57,13 @@ class Tally:
                  *(self.trips if trips else ())]
         try:
             done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False,
-                                  timeout=self.seconds, stdin=subprocess.DEVNULL)
+                                  timeout=self.seconds, stdin=subprocess.DEVNULL, preexec_fn=lambda: memory.limit(self.memory))
         except subprocess.TimeoutExpired:
             return None, f"time limit of {self.seconds} s"
         except OSError as problem:
             return None, f"'{self.program}' does not run: {problem.strerror}"
+        if self.memory and done.returncode not in (0, 1) and any(word in done.stderr for word in ("bad_alloc", "out of memory")):
+            return None, f"memory limit of {self.memory} MiB"
         if done.returncode < 0:
             return None, f"'tally {command}' ended by signal {-done.returncode}"
         return done.returncode, done.stdout if done.stdout.strip() else done.stderr
@@ -83,14 +87,14 @@ def not_run(reason):
     return {"state": "not run", "reason": reason}
 
 
-def measured(program, machine, seconds, folder, trips, obstacles):
+def measured(program, options, folder, trips, obstacles):
     """All answers about the kernel in a folder; `obstacles` are what the trace could not say."""
     if program is None:
         why = "'tally' is not found; put it on the PATH, or name it with TALLY"
         return {"dependences": not_run(why), "race": not_run(why), "data": not_run(why), "timeline": not_run(why),
                 "latency": {name: not_run(why) for name in STRATEGIES},
                 "code": {name: not_run(why) for name in STRATEGIES}}
-    tally = Tally(program, machine, seconds, folder, trips)
+    tally = Tally(program, options.machine, options.seconds, folder, trips, options.memory)
     return {"dependences": _dependences(tally), "race": _race(tally), "data": _data(tally, obstacles),
             "latency": {name: _latency(tally, name) for name in STRATEGIES}, "code": _code(tally),
             "timeline": _timeline(tally)}
