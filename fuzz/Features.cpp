@@ -379,6 +379,7 @@ constexpr Feature featureTable[] = {
     {&waits, "conservative", anyWait<WaitClass::Conservative>},
     {&waits, "constant", anyWait<WaitClass::Static>},
     {&waits, "covered by a barrier", anyWait<WaitClass::CoveredByBarrier>},
+    {&waits, "implied by others", anyWait<WaitClass::Implied>},
     {&program, "a semaphore for a queue", sharesQueue},
     {&program, "a semaphore shared in a body", sharesBody},
     {&program, "a semaphore of both branches", joinsBranches},

@@ -199,6 +199,9 @@ private:
 
   void checkWaits(InstrId consumer, uint64_t runNumber) {
     for (DepId dep : depsOf[consumer]) {
+      if (allowances[dep] == Allowance::None) {
+        continue;
+      }
       const Need &need = definition.needs(dep)[runNumber];
       uint32_t semaphore = signals[kernel.deps[dep].producer].counter;
       if (semaphore == Signal::none) {

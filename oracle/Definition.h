@@ -50,12 +50,14 @@ enum class Allowance : uint8_t {
   Exact,    ///< what is owed
   Carrier,  ///< what can be told by the carrying loop alone
   Sequence, ///< all that comes before
+  None,     ///< nothing: other waits are enough
 };
 
 inline uint64_t mostRuns(const Need &need, Allowance allowance) {
-  return allowance == Allowance::Exact     ? need.runs
-         : allowance == Allowance::Carrier ? need.ceiling
-                                           : need.before;
+  return allowance == Allowance::Exact      ? need.runs
+         : allowance == Allowance::Carrier  ? need.ceiling
+         : allowance == Allowance::Sequence ? need.before
+                                            : 0;
 }
 
 /// What one run of an instruction adds to which counter when it retires.

@@ -236,8 +236,8 @@ private:
   void checkWait(DepId dep, uint64_t run) {
     const Wait &wait = plan.waits[dep];
     const Need &need = definition.needs(dep)[run];
-    if (wait.waitClass == WaitClass::CoveredByBarrier) {
-      return; // whether engines meet there is seen when the code runs
+    if (wait.waitClass == WaitClass::CoveredByBarrier || wait.waitClass == WaitClass::Implied) {
+      return; // whether engines meet there, or other waits are enough, is seen when the code runs
     }
     if (!wait.group.valid()) {
       if (need.runs != 0) {
@@ -345,6 +345,9 @@ private:
 } // namespace
 
 Allowance allowanceOf(const Kernel &kernel, const SyncPlan &plan, DepId dep) {
+  if (plan.waits[dep].waitClass == WaitClass::Implied) {
+    return Allowance::None;
+  }
   if (plan.waits[dep].exact) {
     return Allowance::Exact;
   }

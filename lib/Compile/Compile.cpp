@@ -13,6 +13,7 @@
 #include "tally/Compile/Compile.h"
 
 #include "FitRegisters.h"
+#include "LeaveOut.h"
 #include "Overflow.h"
 #include "Unroll.h"
 #include "tally/Code/ControlCost.h"
@@ -142,6 +143,7 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
     checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
   }
   if (request.strategy == Strategy::Auto) {
+    leaveOutWaits(kernel, request, machine, compiled);
     writeLoops(kernel, request, machine, compiled);
   }
   verifyPlan(kernel, compiled.plan, found);
@@ -154,6 +156,7 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
 std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics) {
   PlanNeeds needs;
+  needs.leftOut = leftOutByControl(kernel, request, machine);
   Round round = tryOnce(kernel, request, needs, machine);
   while (!round.found.hasErrors() && round.needs != needs) {
     needs = round.needs;

@@ -15,6 +15,7 @@ Decisions decisionsFor(const Request &request, const PlanNeeds &needs, const Mac
   decisions.plan.fold = request.fold;
   decisions.plan.constantTrips = request.constantTrips;
   decisions.plan.resets = needs.resets;
+  decisions.plan.leftOut = needs.leftOut;
   decisions.plan.counterLimit = machine.counterLimit();
   decisions.lower.licm = request.licm;
   decisions.lower.cse = request.cse;

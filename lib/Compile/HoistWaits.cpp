@@ -19,9 +19,8 @@
 // moved waits, and those before them in the body, stay.
 //===----------------------------------------------------------------------===//
 
+#include "Trial.h"
 #include "Unroll.h"
-#include "tally/Code/ControlCost.h"
-#include "tally/Compile/Stopwatch.h"
 #include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
@@ -189,28 +188,17 @@ class HoistChooser {
 public:
   HoistChooser(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                Search &search)
-      : kernel(kernel), machine(machine), search(search), code(code), isReset(resetBy(code)),
-        stopwatch(kernel, machine, request.assumedTrips, request.effort,
-                  search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None) {}
+      : kernel(kernel), code(code), isReset(resetBy(code)),
+        trial(kernel, request, machine, search) {}
 
   /// By control, where runs cannot be timed: it gets cheaper. By time, all at once if that pays,
   /// or one loop of an engine after the other. Whether the code has changed.
   bool run() {
-    std::optional<Tick> time = timeOf(code);
-    if (!time) {
-      std::optional<CodeCost> before = search.found();
-      std::vector<std::string> names = moveAll(code);
-      if (before && !names.empty()) {
-        record(names, true, *before, costOf(code, *before, std::nullopt));
-      }
-      return !names.empty();
-    }
+    std::optional<Tick> time = trial.timeOf(code);
     Code moved = code;
     std::vector<std::string> names = moveAll(moved);
-    if (names.empty()) {
-      return false;
-    }
-    return take(std::move(moved), names, time) || (names.size() > 1 && oneByOne(time));
+    return !names.empty() &&
+           (take(std::move(moved), names, time) || (names.size() > 1 && oneByOne(time)));
   }
 
 private:
@@ -231,7 +219,7 @@ private:
   bool oneByOne(std::optional<Tick> &time) {
     bool moves = false;
     for (EngineId engine : code.engines.ids()) {
-      for (size_t at = code.engines[engine].ops.size(); at-- > 0 && !stopwatch.isSpent();) {
+      for (size_t at = code.engines[engine].ops.size(); at-- > 0 && !trial.isSpent();) {
         Code moved = code;
         EngineProgram &program = moved.engines[engine];
         auto wanted = [&](size_t begin) { return begin == at && pays(program.ops[begin]); };
@@ -245,11 +233,10 @@ private:
 
   /// Whether the moved code is the better one.
   bool take(Code moved, const std::vector<std::string> &names, std::optional<Tick> &time) {
-    std::optional<Tick> then = timeOf(moved);
-    const bool isBetter = then && *then <= *time;
-    if (std::optional<CodeCost> before = search.found()) {
-      record(names, isBetter, costOf(code, *before, time), costOf(moved, *before, then));
-    }
+    std::optional<Tick> then = time ? trial.timeOf(moved) : std::nullopt;
+    const bool isBetter = !time || (then && *then <= *time);
+    trial.record(Attempt::Step::Hoist, fmt::format("waits before {}", listed(names)), isBetter,
+                 {code, time}, {moved, then});
     if (isBetter) {
       code = std::move(moved);
       time = then;
@@ -257,41 +244,14 @@ private:
     return isBetter;
   }
 
-  /// Of code as it is written: bodies of one pass share their waits.
-  std::optional<Tick> timeOf(const Code &as) {
-    if (!stopwatch.hasTimes()) {
-      return std::nullopt;
-    }
-    Code written = as;
-    markOncePerPass(written);
-    dropIdleMarks(written);
-    return stopwatch.timeOf(written);
-  }
-
-  void record(const std::vector<std::string> &names, bool isTaken, const CodeCost &before,
-              const CodeCost &after) {
-    ++search.numTried;
-    search.attempts.push_back({Attempt::Step::Hoist, fmt::format("waits before {}", listed(names)),
-                               isTaken, before, after});
-  }
-
-  CodeCost costOf(const Code &moved, CodeCost cost, std::optional<Tick> time) const {
-    cost.time = time;
-    cost.control = controlCost(kernel, moved, machine);
-    cost.operations = measure(kernel, moved, 1).operations;
-    return cost;
-  }
-
   std::string nameOf(LoopId loop, EngineId engine) const {
     return fmt::format("'{}' on '{}'", kernel.nameOf(loop), kernel.nameOf(engine));
   }
 
   const Kernel &kernel;
-  const Machine &machine;
-  Search &search;
   Code &code;
   const IdVector<SemaId, bool> isReset;
-  Stopwatch stopwatch;
+  Trial trial;
 };
 
 } // namespace

@@ -464,6 +464,7 @@ public:
       regions = regionSyncs(kernel);
       coverByBarriers(kernel, divergence, plan, diagnostics);
     }
+    leaveOut();
     makeGroups(
         kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
         [this](DepId dep) { return !isCovered(dep); });
@@ -507,8 +508,16 @@ private:
     }
   }
 
+  void leaveOut() {
+    for (DepId dep : plan.decisions.leftOut) {
+      plan.waits[dep].waitClass = WaitClass::Implied;
+    }
+  }
+
+  /// Whether it needs no wait of its own.
   bool isCovered(DepId dep) const {
-    return plan.waits[dep].waitClass == WaitClass::CoveredByBarrier;
+    WaitClass waitClass = plan.waits[dep].waitClass;
+    return waitClass == WaitClass::CoveredByBarrier || waitClass == WaitClass::Implied;
   }
 
   /// Whether every engine that waits for a queue as a whole follows its path: all loops with

@@ -106,6 +106,8 @@ private:
                  : "between two barriers code is straight, so the threshold is a constant";
     case WaitClass::CoveredByBarrier:
       return "no wait: a barrier stands between the two";
+    case WaitClass::Implied:
+      return "no wait: other dependences imply it";
     case WaitClass::Never:
       return "no wait: nothing is ever owed";
     }

@@ -115,7 +115,9 @@ private:
     if (!wait.group.valid()) {
       bool covered = wait.waitClass == WaitClass::CoveredByBarrier &&
                      (!countsAtRunTime(plan.decisions.strategy) || meetBetween(dep));
-      if (!covered && wait.waitClass != WaitClass::Never) {
+      bool isLeftOut = wait.waitClass == WaitClass::Implied &&
+                       std::ranges::binary_search(plan.decisions.leftOut, id);
+      if (!covered && !isLeftOut && wait.waitClass != WaitClass::Never) {
         complain(dep.where, describe(kernel, id) + " has no wait");
       }
       return;

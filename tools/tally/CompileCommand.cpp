@@ -114,7 +114,7 @@ std::string differenceText(const LoadedKernel &loaded, const Request &asked,
     std::string_view text;
   };
 
-  std::vector<Reason> reasons(5, {asked, ""});
+  std::vector<Reason> reasons(6, {asked, ""});
   reasons[0].changed.constantTrips = certified.constantTrips;
   reasons[0].text = "; the theorem knows no trip counts, so constant ones are not made use of";
   reasons[1].changed.wholeQueues = certified.wholeQueues;
@@ -128,6 +128,9 @@ std::string differenceText(const LoadedKernel &loaded, const Request &asked,
   reasons[4].changed.hoists = certified.hoists;
   reasons[4].text =
       "; its checker knows waits only at their instruction, so none stands before a loop";
+  reasons[5].changed.leavesOut = certified.leavesOut;
+  reasons[5].text =
+      "; it looks for a wait for each dependence, so those that others imply have one";
   std::string why, together;
   for (const Reason &reason : reasons) {
     why += codeOf(loaded, reason.changed, machine) != code ? reason.text : "";

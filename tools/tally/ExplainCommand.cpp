@@ -246,19 +246,26 @@ private:
       parts.add({part.aspect, part.text});
       object[part.aspect] = part.text;
     }
+    const bool isLeftOut = plan.waits[dep].waitClass == WaitClass::Implied;
     object["operations"] = waitCost(plan, session.machine(), dep);
-    parts.add({"cost", fmt::format("{}, before sharing and hoisting",
-                                   counted(waitCost(plan, session.machine(), dep), "operation"))});
+    if (!isLeftOut) {
+      parts.add(
+          {"cost", fmt::format("{}, before sharing and hoisting",
+                               counted(waitCost(plan, session.machine(), dep), "operation"))});
+    }
     std::string standing = standingWait(dep);
     if (!standing.empty()) {
       parts.add({"in code", standing});
     }
     if (std::string because = impliedBy(dep); !because.empty()) {
-      parts.add({"implied", "by " + because + ": the code is right without this dependence, too"});
+      parts.add(
+          {"implied", "by " + because +
+                          (isLeftOut ? "" : ": the code is right without this dependence, too")});
       object["implied_by"] = because;
     }
-    text += fmt::format("\nwaits for {}{}{}{}\n{}", describe(kernel, dep), kind.empty() ? "" : " ",
-                        kind, source(dep), parts.text());
+    text += fmt::format("\n{} {}{}{}{}\n{}", isLeftOut ? "needs no wait for" : "waits for",
+                        describe(kernel, dep), kind.empty() ? "" : " ", kind, source(dep),
+                        parts.text());
     waits.push_back(std::move(object));
   }
 

@@ -24,6 +24,7 @@ struct PlanNeeds {
   std::vector<ResetPoint> resets;  ///< loops between whose iterations counters are set back
   uint32_t spare = 0;              ///< semaphores that sharing leaves, for engines to meet
   uint32_t leastUsed = UINT32_MAX; ///< of all numbers of semaphores that were too many
+  std::vector<DepId> leftOut = {}; ///< known before: what is not waited for, as others imply it
 
   bool operator==(const PlanNeeds &) const = default;
 };

@@ -35,6 +35,7 @@ struct Request {
   bool wholeQueues = true;   ///< Auto: one semaphore may count all of a queue
   bool joins = true;         ///< Auto: producers in both branches of an `if` may share
   bool hoists = true;        ///< Auto: waits may stand before the loop of their instruction
+  bool leavesOut = true;     ///< Auto: no wait for what other dependences imply
   bool improve = true;       ///< Auto: make code again and again, for the one that is fastest
   bool reorder = false;      ///< Auto: instructions of a body may change places (Settle.h)
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
@@ -46,10 +47,11 @@ struct Request {
 
   /// The same for code that certificates cover: the theorem holds for all trips and knows none, and
   /// no semaphore that counts a whole queue or both branches of an `if`. A certificate knows waits
-  /// only at their instruction.
+  /// only at their instruction, and one for each dependence.
   Request certifiable() const {
     Request covered = *this;
-    covered.constantTrips = covered.wholeQueues = covered.joins = covered.hoists = false;
+    covered.constantTrips = covered.wholeQueues = covered.joins = false;
+    covered.hoists = covered.leavesOut = false;
     return covered;
   }
 };

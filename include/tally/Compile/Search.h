@@ -29,10 +29,11 @@ struct CodeCost {
 /// Something that was tried.
 struct Attempt {
   enum class Step : uint8_t {
-    Start,  ///< a way to make the code, as estimated
-    Share,  ///< which instructions share a semaphore
-    Hoist,  ///< waits stand before their loop
-    Unroll, ///< a loop is written out
+    Start,    ///< a way to make the code, as estimated
+    Share,    ///< which instructions share a semaphore
+    LeaveOut, ///< what other dependences imply is not waited for
+    Hoist,    ///< waits stand before their loop
+    Unroll,   ///< a loop is written out
   };
   Step step = Step::Start;
   std::string what;
@@ -42,7 +43,8 @@ struct Attempt {
 };
 
 template <>
-inline constexpr auto wordsOf<Attempt::Step> = words("start", "share", "hoist", "unroll");
+inline constexpr auto wordsOf<Attempt::Step> =
+    words("start", "share", "leave-out", "hoist", "unroll");
 
 struct Search {
   std::vector<std::string> assumed; ///< trips, where the kernel leaves them open: `tiles=16`

@@ -70,7 +70,8 @@ struct PlanDecisions {
   /// Where trips are constant, runs in nests of them are counted from the loops around; under
   /// 'auto', instead of all loops in them.
   bool constantTrips = true;
-  bool followTables = true; ///< count what a dependence by a table asks for
+  bool followTables = true;        ///< count what a dependence by a table asks for
+  std::vector<DepId> leftOut = {}; ///< Auto: not waited for, as others imply them; in order
   /// Copies of a counter that the wait of a dependence may read; empty: as many as it needs, up to
   /// `mostRemembered`. With fewer, it waits longer than it has to.
   IdVector<DepId, uint32_t> remembered = {};
@@ -97,12 +98,13 @@ enum class WaitClass : uint8_t {
   Conservative,     ///< longer than the dependence asks
   Static,           ///< a constant (barrier, unrolled)
   CoveredByBarrier, ///< no wait: a barrier stands between
+  Implied,          ///< no wait: other dependences imply it
   Never,            ///< no wait: nothing is ever owed
 };
 template <>
 inline constexpr auto wordsOf<WaitClass> =
     words("in-shared", "nested", "same-branch", "ring", "flat", "element", "nest", "conservative",
-          "static", "barrier", "never");
+          "static", "barrier", "implied", "never");
 
 /// Instructions that raise one semaphore.
 struct Group {
