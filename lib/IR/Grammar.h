@@ -378,7 +378,8 @@ public:
     return success();
   }
 
-  /// A word that begins nothing else is a clause that there is not. Names of operations have a dot.
+  /// A word that begins nothing else is a clause that there is not. Names of operations have a dot,
+  /// except for those of `builtin`, and of `func` in a function.
   ParseResult checkEnd() const {
     const char *begin = at.getPointer();
     const char *end = begin;
@@ -387,7 +388,9 @@ public:
     }
     llvm::StringRef word(begin, static_cast<size_t>(end - begin));
     bool isOther = word.empty() || !llvm::isAlpha(word.front()) || word.contains('.') ||
-                   word == "attributes" || word == "loc" || word == "else" || word == "module";
+                   llvm::is_contained({"attributes", "loc", "else", "module", "return", "call",
+                                       "call_indirect", "constant"},
+                                      word);
     if (isOther) {
       return success();
     }

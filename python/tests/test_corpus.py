@@ -460,6 +460,11 @@ class CorpusTest(unittest.TestCase):
         text = (self.folder / "user" / rows["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
         self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
+        # What a file of the user says now counts.
+        (self.folder / "mine.py").write_text("def same(x):\n    return 0 * x + 0.25\n", encoding="utf-8")
+        _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
+        self.assertNotRegex(progress, "(square|halves): kept")
+        self.assertEqual(by_name(document)["square"]["reference"]["state"], "differs")
 
     def test_our_calls(self):
         """The calls of the page that says how public kernels fare: each reference takes the arguments of its call."""

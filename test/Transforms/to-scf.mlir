@@ -1,5 +1,11 @@
 // RUN: tally-opt %s --split-input-file --tally-to-scf | FileCheck %s
 
+// Where code ends with an instruction, the function that holds it is read again.
+
+// RUN: tally compile %source_dir/kernels/pipeline.mlir --format=scf --quiet -o %t.scf.mlir
+// RUN: tally-opt %t.scf.mlir -o %t.again.mlir
+// RUN: tally-opt %t.again.mlir | diff %t.again.mlir -
+
 // Registers become values: the one that the next iteration needs is carried, the one that is
 // computed anew is not. The trip count is asked for each time the loop is reached.
 

@@ -9,10 +9,12 @@ Values are those of --arg, or any of JSON. The reference is a function of the us
 folder; it is called with the same arguments, as arrays of NumPy, and gives what the kernel gives.
 """
 
+import hashlib
 import importlib
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -42,7 +44,17 @@ def read(path):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
                 raise Refusal(f"'{path}': \"{key}\" of '{name}' is not a number that is 0 or larger")
     folder = os.path.dirname(os.path.abspath(path))
-    return {name: {**entry, "folder": folder} for name, entry in kernels.items()}
+    return {name: {**entry, "folder": folder, "contents": _contents(entry, folder)} for name, entry in kernels.items()}
+
+
+def _contents(entry, folder):
+    """Of the files of the user that a call reads: what it gives holds as long as they stay as they are."""
+    texts = [value[1:] for value in entry["arguments"].values() if isinstance(value, str) and value.startswith("@")]
+    names = [text if os.path.isfile(os.path.join(folder, text)) else text.rpartition(":")[0] for text in texts]
+    if isinstance(entry.get("reference"), str):
+        names.append(entry["reference"].partition(":")[0].replace(".", os.sep) + ".py")
+    paths = {name: Path(folder, name) for name in names}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "" for name, path in sorted(paths.items())}
 
 
 def arguments(entry):
