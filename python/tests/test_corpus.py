@@ -610,6 +610,12 @@ class OthersTest(unittest.TestCase):
             np.testing.assert_array_equal(element.fit(made), made)
             self.assertFalse((made * numbers[0, 1] == numbers * made[0, 1]).all(), name)
 
+    def test_what_rows_are_looked_for_by(self):
+        """Where a kernel goes on with other numbers, rows that it looks for by them are still there."""
+        numbers = rounded(np.array([1, 2, 7, 96, -3], np.float64), ELEMENTS["float32"])
+        made = again.smaller(numbers)
+        self.assertTrue((made != numbers).all() and (np.sign(made) == np.sign(numbers)).all() and (np.abs(made) < np.abs(numbers)).all())
+
     def test_words(self):
         """Of words that hold several numbers, each of them."""
         for element in filter(lambda element: element.packed, ELEMENTS.values()):

@@ -70,8 +70,17 @@ def repeatable(modules):
 def others(array):
     """Another number for each one, of the same size roughly. They are not in proportion, so those that are divided by
     the largest are others, too; and they have the other sign and are at least 1, so signs and whole numbers are others."""
+    return _each_another(array, _other_numbers)
+
+
+def smaller(array):
+    """The same for what a kernel goes on with, by which it may look for rows: of the same sign, and not more than before."""
+    return _each_another(array, _smaller_numbers)
+
+
+def _each_another(array, of_numbers):
     element, made = find_element(array.dtype), np.empty_like(array)
-    made[...] = _other_words(array, element) if element.packed or not element.is_float else _other_numbers(array, element)
+    made[...] = of_numbers(array, element) if element.is_float and not element.packed else _other_words(array, element)
     return made
 
 
@@ -90,13 +99,24 @@ def _other_words(array, element):
 
 
 def _other_numbers(array, element):
-    """Each place has a factor of its own, as far as its type has different ones."""
-    factors = 1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)
+    factors = _factors(array)
     with np.errstate(invalid="ignore"):
         is_large = np.abs(array) >= 4
         size = element.fit(np.where(is_large & np.isfinite(array), np.abs(array) / 4, 1) * factors)
         size = np.where(size == np.abs(array), element.fit(size + 1), size)
     return np.where(array > 0, -size, np.where(array < 0, size, _either_sign(array.shape) * size))
+
+
+def _smaller_numbers(array, element):
+    factors = _factors(array) / 4
+    with np.errstate(invalid="ignore"):
+        made = element.fit(array * factors)
+    return np.where((made == array) | ~np.isfinite(array), element.fit(factors), made)
+
+
+def _factors(array):
+    """Between 1 and 2; each place has one of its own, as far as its type has different ones."""
+    return 1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)
 
 
 def _either_sign(shape):

@@ -28,7 +28,7 @@ from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
-from .again import changes, flat, others
+from .again import changes, flat, others, smaller
 from .comparisons import Comparisons, OfAnother, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
@@ -104,7 +104,7 @@ class Watcher:
         if self.switch.runs():
             self.entered.add(_key(function))
             tracer = self.switch.local.tracer
-            before, tracer.disturb = tracer.disturb, others if _key(function) == self.disturbed else tracer.disturb
+            before, tracer.disturb = tracer.disturb, smaller if _key(function) == self.disturbed else tracer.disturb
             try:
                 return function(*args, **kwargs)
             finally:
