@@ -78,9 +78,16 @@ def smaller(array):
     return _each_another(array, _smaller_numbers)
 
 
+_AT_ONCE = 1 << 20  # numbers, so that what is computed with takes little memory
+
+
 def _each_another(array, of_numbers):
-    element, made = find_element(array.dtype), np.empty_like(array)
-    made[...] = of_numbers(array, element) if element.is_float and not element.packed else _other_words(array, element)
+    element, made = find_element(array.dtype), np.empty(array.shape, array.dtype)
+    before, after = np.ascontiguousarray(array).reshape(-1), made.reshape(-1)
+    for first in range(0, array.size, _AT_ONCE):
+        part = before[first:first + _AT_ONCE]
+        is_numbers = element.is_float and not element.packed
+        after[first:first + _AT_ONCE] = of_numbers(part, element, _factors(first, part.size)) if is_numbers else _other_words(part, element)
     return made
 
 
@@ -98,30 +105,24 @@ def _other_words(array, element):
     return array ^ array.dtype.type(sum(1 << width * k for k in range(4)) if element.packed else 1)
 
 
-def _other_numbers(array, element):
-    factors = _factors(array)
+def _other_numbers(array, element, factors):
     with np.errstate(invalid="ignore"):
         is_large = np.abs(array) >= 4
         size = element.fit(np.where(is_large & np.isfinite(array), np.abs(array) / 4, 1) * factors)
         size = np.where(size == np.abs(array), element.fit(size + 1), size)
-    return np.where(array > 0, -size, np.where(array < 0, size, _either_sign(array.shape) * size))
+        is_positive = np.where((array > 0) | (array < 0), array > 0, np.arange(array.size) % 2)  # of 0, and of what is no number: either
+    return np.where(is_positive, -size, size)
 
 
-def _smaller_numbers(array, element):
-    factors = _factors(array) / 4
+def _smaller_numbers(array, element, factors):
     with np.errstate(invalid="ignore"):
-        made = element.fit(array * factors)
-    return np.where((made == array) | ~np.isfinite(array), element.fit(factors), made)
+        made = element.fit(array * (factors / 4))
+    return np.where((made == array) | ~np.isfinite(array), element.fit(factors / 4), made)
 
 
-def _factors(array):
+def _factors(first, count):
     """Between 1 and 2; each place has one of its own, as far as its type has different ones."""
-    return 1 + np.modf(np.arange(array.size) * 0.6180339887)[0].reshape(array.shape).astype(np.float32)
-
-
-def _either_sign(shape):
-    """Of what is 0 or no number."""
-    return 1 - 2 * (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2).astype(np.float32)
+    return 1 + np.modf(np.arange(first, first + count) * 0.6180339887)[0].astype(np.float32)
 
 
 # ---- What the other runs say ----------------------------------------------------------------
