@@ -6,12 +6,14 @@
 #include "tally/Code/Limits.h"
 #include "tally/Deps/NoWait.h"
 #include "tally/Lower/Lower.h"
+#include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
 #include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tally::compiling {
 namespace {
@@ -30,9 +32,12 @@ bool isAsked(const Kernel &kernel, const Request &request) {
 
 std::vector<DepId> findImplied(const Kernel &kernel) {
   const Extraction written = writtenDeps(kernel);
+  const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel); // others may look at these
   std::vector<DepId> implied;
   for (DepId dep : kernel.deps.ids()) {
-    if (written.deps[dep.value].isImplied() && !isInBranch(kernel, kernel.deps[dep].producer)) {
+    const InstrId producer = kernel.deps[dep].producer;
+    if (written.deps[dep.value].isImplied() && !isInBranch(kernel, producer) &&
+        !pins.contains(producer)) {
       implied.push_back(dep);
     }
   }

@@ -1,4 +1,4 @@
-//===- Trial.cpp - Other code for the same plan, tried by time ------------===//
+//===- Trial.cpp - A change of code or plan, tried by time ----------------===//
 
 #include "Trial.h"
 

@@ -1,4 +1,4 @@
-//===- Trial.h - Other code for the same plan, tried by time --------------===//
+//===- Trial.h - A change of code or plan, tried by time ------------------===//
 
 #ifndef TALLY_LIB_COMPILE_TRIAL_H
 #define TALLY_LIB_COMPILE_TRIAL_H

@@ -37,6 +37,12 @@
 // KEPT: 'x' -> 'z' {{.*}} group
 // KEPT-NOT: implied - cost
 
+// A semaphore that an instruction is pinned to is raised and waited for.
+
+// RUN: sed 's/"x" on "a"/"x" semaphore 5 on "a"/' %s | tally plan - --machine=teaching --quiet | FileCheck %s --check-prefix=PINNED
+// PINNED: 'x' -> 'z' {{.*}} group
+// PINNED: 'y' -> 'x' at 'i' = 1 implied - cost 0
+
 // A certificate has a wait for each.
 
 // RUN: tally compile %s --machine=teaching --certify -o %t.certified.mlir 2>&1 | FileCheck %s --check-prefix=CERTIFIED

@@ -66,8 +66,13 @@ class Blank:
     __getitem__ = __neg__ = __pos__ = __abs__ = __invert__ = __round__ = __gt__ = __ge__ = _same
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _same
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _same
-    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __divmod__ = _same
-    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = __rdivmod__ = _same
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _same
+    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _same
+
+    def __divmod__(self, _):
+        return self, self
+
+    __rdivmod__ = __divmod__
 
     def _agrees(self, _):
         return _AGREED
