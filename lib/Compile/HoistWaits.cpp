@@ -9,8 +9,8 @@
 //     issue x, q >= total(A)           issue x, q >= total(A)
 //
 // That delays nothing: of all that others could see, x comes next in either place, and needs the
-// wait. It takes that the loop is entered; or else that nothing comes after it, when the wait
-// passes in any case, as all engines agree on what runs.
+// wait. It takes that the loop is entered; or else that nothing comes after it and what is waited
+// for stands outside of it, when the wait passes in any case, as all engines agree on what runs.
 //
 // A wait that goes with an instruction costs nothing once it holds. It moves only if another one
 // can take its place.
@@ -26,6 +26,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace tally::compiling {
 namespace {
@@ -54,9 +55,11 @@ std::vector<Bracket> bracketsOf(const std::vector<Op> &ops) {
 /// Moves waits of one engine's code.
 class Hoister {
 public:
-  Hoister(const Kernel &kernel, const IdVector<SemaId, bool> &isReset, EngineProgram &program)
-      : kernel(kernel), isReset(isReset), ops(program.ops), brackets(bracketsOf(ops)),
-        writtenNext(program.registers.size(), ops.size()), endOfVisible(findEndOfVisible()),
+  Hoister(const Kernel &kernel, const IdVector<SemaId, bool> &isReset,
+          const std::vector<DepId> &reasons, EngineProgram &program)
+      : kernel(kernel), isReset(isReset), reasons(reasons), ops(program.ops),
+        brackets(bracketsOf(ops)), writtenNext(program.registers.size(), ops.size()),
+        endOfVisible(findEndOfVisible()),
         enginesAgree(std::ranges::all_of(kernel.loops, &Loop::uniform)) {}
 
   /// Before each loop for which wanted(begin) holds. The loops before which something was moved.
@@ -107,7 +110,17 @@ private:
   /// Whether a wait in the loop at `begin` waits for the same in all of its iterations.
   bool staysSame(size_t begin, const Op &wait) const {
     bool isSet = wait.a.isRegister && writtenNext[wait.a.asRegister()] <= brackets[begin].end;
-    return !isSet && !isReset[wait.wait];
+    return !isSet && !isReset[wait.wait] && passesBefore(ops[begin].loop(), wait);
+  }
+
+  /// Whether a wait passes before the loop, entered or not.
+  bool passesBefore(LoopId loop, const Op &wait) const {
+    auto isInside = [&](DepId dep) {
+      return kernel.encloses(loop, kernel.instrs[kernel.deps[dep].producer].home);
+    };
+    std::span why = std::span(reasons).subspan(wait.firstReason, wait.numReasons);
+    return kernel.loops[loop].trip.least() > 0 ||
+           (!why.empty() && std::ranges::none_of(why, isInside));
   }
 
   /// The waits directly in the body of the loop at `begin` that come first in it; the last one may
@@ -176,6 +189,7 @@ private:
 
   const Kernel &kernel;
   const IdVector<SemaId, bool> &isReset;
+  const std::vector<DepId> &reasons; ///< of the code's waits
   std::vector<Op> &ops;
   const std::vector<Bracket> brackets;
   IdVector<RegId, size_t> writtenNext; ///< at the current operation or later
@@ -209,7 +223,7 @@ private:
     std::vector<std::string> names;
     for (EngineProgram &program : target.engines) {
       auto wanted = [&](size_t begin) { return pays(program.ops[begin]); };
-      for (LoopId loop : Hoister(kernel, isReset, program).run(wanted)) {
+      for (LoopId loop : Hoister(kernel, isReset, code.reasons, program).run(wanted)) {
         names.push_back(nameOf(loop, program.engine));
       }
     }
@@ -223,7 +237,7 @@ private:
         Code moved = code;
         EngineProgram &program = moved.engines[engine];
         auto wanted = [&](size_t begin) { return begin == at && pays(program.ops[begin]); };
-        for (LoopId loop : Hoister(kernel, isReset, program).run(wanted)) {
+        for (LoopId loop : Hoister(kernel, isReset, code.reasons, program).run(wanted)) {
           moves |= take(std::move(moved), {nameOf(loop, engine)}, time);
         }
       }
