@@ -1,8 +1,9 @@
 // A wait for a producer in the loop stays in the loop if that may have no iteration.
 
-// RUN: tally check %s --sync=auto --race --explore --max-trips=2 --quiet | FileCheck %s
-// RUN: tally check %s --sync=auto --race --trips=L0=0 --quiet | FileCheck %s
+// RUN: tally check %s --overflow=assume --explore --max-trips=2 --quiet | FileCheck %s
+// RUN: tally sim %s --machine=teaching --overflow=assume --trips=L0=0 --quiet | FileCheck %s --check-prefix=NONE
 // CHECK: verdict: yes
+// NONE: 0 instructions
 tally.kernel @k {
   tally.engine "e0"
   tally.engine "e1"
