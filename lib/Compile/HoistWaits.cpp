@@ -107,10 +107,10 @@ private:
     return knowsTrips(ops[begin]) && (trip.least() > 0 || (isLast && enginesAgree));
   }
 
-  /// Whether a wait in the loop at `begin` waits for the same in all of its iterations.
-  bool staysSame(size_t begin, const Op &wait) const {
-    bool isSet = wait.a.isRegister && writtenNext[wait.a.asRegister()] <= brackets[begin].end;
-    return !isSet && !isReset[wait.wait] && passesBefore(ops[begin].loop(), wait);
+  /// Whether a wait in a loop that ends there waits for the same in all of its iterations.
+  bool staysSame(LoopId loop, size_t end, const Op &wait) const {
+    bool isSet = wait.a.isRegister && writtenNext[wait.a.asRegister()] <= end;
+    return !isSet && !isReset[wait.wait] && passesBefore(loop, wait);
   }
 
   /// Whether a wait passes before the loop, entered or not.
@@ -144,11 +144,13 @@ private:
 
   /// Whether something was moved.
   bool moveBefore(size_t begin) {
+    const LoopId loop = ops[begin].loop(); // which does not stay there
+    const size_t end = brackets[begin].end;
     std::vector<size_t> waits = firstWaits(begin);
     freeFromInstr(begin, waits);
     size_t before = begin;
     for (size_t at : waits) {
-      if (ops[at].kind == OpKind::Wait && staysSame(begin, ops[at])) {
+      if (ops[at].kind == OpKind::Wait && staysSame(loop, end, ops[at])) {
         std::rotate(place(before), place(at), place(at + 1));
         ++before;
       }
@@ -159,12 +161,14 @@ private:
   /// If the last of these waits goes with an instruction and waits for the same in all iterations,
   /// one that does not takes its place.
   void freeFromInstr(size_t begin, const std::vector<size_t> &waits) {
+    const LoopId loop = ops[begin].loop();
+    const size_t end = brackets[begin].end;
     if (waits.empty() || ops[waits.back()].kind != OpKind::Issue ||
-        !staysSame(begin, ops[waits.back()])) {
+        !staysSame(loop, end, ops[waits.back()])) {
       return;
     }
     auto other = std::ranges::find_if_not(waits.rbegin(), waits.rend(),
-                                          [&](size_t at) { return staysSame(begin, ops[at]); });
+                                          [&](size_t at) { return staysSame(loop, end, ops[at]); });
     if (other != waits.rend() && !isSetBetween(ops[*other].a, *other, waits.back())) {
       exchangeWaits(ops[*other], ops[waits.back()]);
     }
