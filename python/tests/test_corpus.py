@@ -85,11 +85,12 @@ class CorpusTest(unittest.TestCase):
                                                     "copied_by_hand", "called_before", "finite", "in_part", "stacked",
                                                     "never_another", "judged", "failing", "written_before", "zeros", "some_close", "warm", "peer", "peer_of",
                                                     "raising", "expected", "half_written", "make_first.inner", "make_second.inner", "tripled", "of_mode", "not_so", "late_part", "late_entry",
-                                                    "by_sign", "by_rounding", "by_fixtures", "by_module", "by_chance", "by_the_clock"]))
+                                                    "by_sign", "by_rounding", "by_fixtures", "by_module", "by_chance", "by_the_clock", "by_dates", "by_the_process", "by_clip",
+                                                    "by_indirect", "before_the_end", "after_the_end"]))
         self.assertEqual(self.document["in_tests"], 1)
         found = self.document["summary"]
-        self.assertEqual((found["kernels"], found["traced"]), (66, 57))
-        self.assertEqual(found["reference"], {"agrees": 34, "differs": 2, "not compared": 21})
+        self.assertEqual((found["kernels"], found["traced"]), (72, 62))
+        self.assertEqual(found["reference"], {"agrees": 36, "differs": 2, "not compared": 24})
 
     def test_not_a_reference(self):
         """What is not compared with a reference, though the test compares."""
@@ -98,6 +99,7 @@ class CorpusTest(unittest.TestCase):
                              ("with_itself", own), ("copied_by_hand", own), ("finite", own),
                              ("failing", "its test fails: AssertionError"), ("raising", "its test fails: ValueError: wrong"),
                              ("peer", own), ("peer_of", own), ("called_before", own), ("by_sign", own), ("by_rounding", own),
+                             ("by_clip", own), ("by_the_process", again._NOT_TWICE),
                              ("some_close", "some numbers are not as the test's reference, and it passes"),
                              ("judged", "what the test compares is the same for other results")):
             self.assertEqual(self.rows[name]["reference"], {"state": "not compared", "reason": reason}, name)
@@ -224,8 +226,16 @@ class CorpusTest(unittest.TestCase):
 
     def test_prepared(self):
         """What comes before a test runs, each fixture once; and what a test makes at random, or of the time, is the same in each run."""
-        for name in ("by_fixtures", "by_module", "by_chance", "by_the_clock"):
+        for name in ("by_fixtures", "by_module", "by_chance", "by_the_clock", "by_dates", "by_indirect"):
             self.assertEqual(self.rows[name]["reference"]["state"], "agrees", (name, self.rows[name]))
+
+    def test_the_end(self):
+        """A test that ends its process keeps its call; the page says where the tests after it were lost."""
+        found = self.rows["before_the_end"]
+        self.assertEqual((found["state"], found["reference"]["reason"]),
+                         ("traced", "its driver does not end after the call: its process ended by SIGSEGV"))
+        self.assertRegex(self.rows["after_the_end"]["problem"]["text"],
+                         r"^'modes/test_the_end.py' does not get to a call: its process ended by SIGSEGV at 'test_before\[0\]'$")
 
     def test_modes(self):
         """Of a part, only calls count that reach it, though others of the same test are compared. It is called as what a module
@@ -359,7 +369,7 @@ class CorpusTest(unittest.TestCase):
         shutil.copytree(self.folder / "out", again)
         _, progress, document = walk(self.root, again)
         self.assertEqual(document, self.document)
-        self.assertEqual(progress.count(": kept"), 66)
+        self.assertEqual(progress.count(": kept"), 72)
         file = self.root / "kernels/first.py"
         text = file.read_text(encoding="utf-8")
         try:
@@ -377,7 +387,7 @@ class CorpusTest(unittest.TestCase):
             if json.loads((path / "result.json").read_text(encoding="utf-8"))["kernel"] == "add":
                 (path / "result.json").unlink()
         _, progress, document = walk(self.root, self.folder / "part")
-        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (65, 1))
+        self.assertEqual((progress.count(": kept"), progress.count(" -> ")), (71, 1))
         self.assertEqual(by_name(document)["add"]["state"], "traced")
 
     def test_ended(self):
@@ -460,7 +470,19 @@ class CorpusTest(unittest.TestCase):
         text = (self.folder / "user" / rows["square"]["folder"] / "kernel.json").read_text(encoding="utf-8")
         self.assertIn('"name": "x", "shape": [128, 16], "type": "bf16"', text)
         self.assertEqual(rows["halves"]["reference"]["state"], "differs")
-        # What a file of the user says now counts.
+        # What a file of the user says now counts, and what it loads and reads.
+        (self.folder / "helper.py").write_text("import numpy as np\nfactor = np.load('" + str(self.folder / "factor.npy") + "')\n", encoding="utf-8")
+        np.save(self.folder / "factor.npy", 1)
+        (self.folder / "mine.py").write_text("import helper\n\ndef same(x):\n    return helper.factor * x\n", encoding="utf-8")
+        _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first.py:square")
+        self.assertEqual(by_name(document)["square"]["reference"]["state"], "agrees")
+        _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first.py:square")
+        self.assertIn("square: kept", progress)
+        for change in (lambda: np.save(self.folder / "factor.npy", 2), lambda: (self.folder / "helper.py").write_text("factor = 3\n", encoding="utf-8")):
+            change()
+            _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first.py:square")
+            self.assertNotIn("square: kept", progress)
+            self.assertEqual(by_name(document)["square"]["reference"]["state"], "differs")
         (self.folder / "mine.py").write_text("def same(x):\n    return 0 * x + 0.25\n", encoding="utf-8")
         _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
         self.assertNotRegex(progress, "(square|halves): kept")
@@ -613,8 +635,24 @@ class OthersTest(unittest.TestCase):
     def test_what_rows_are_looked_for_by(self):
         """Where a kernel goes on with other numbers, rows that it looks for by them are still there."""
         numbers = rounded(np.array([1, 2, 7, 96, -3], np.float64), ELEMENTS["float32"])
-        made = again.smaller(numbers)
-        self.assertTrue((made != numbers).all() and (np.sign(made) == np.sign(numbers)).all() and (np.abs(made) < np.abs(numbers)).all())
+        for made in (again.smaller(numbers), again.disturbed(numbers)):
+            self.assertTrue((made != numbers).all() and (np.sign(made) == np.sign(numbers)).all() and (np.abs(made) < np.abs(numbers)).all())
+        np.testing.assert_array_equal(again.disturbed(rounded(np.arange(4), ELEMENTS["int32"])), [1, 0, 3, 2])
+
+    def test_larger_and_smaller(self):
+        """Of each type, as far as it has such; a NaN becomes a number."""
+        for name, element in ELEMENTS.items():
+            if element.packed or name == "bool_":
+                continue
+            numbers = rounded(np.array([1, 2, 3, 8, 20], np.float64), element)
+            more, less = again.larger(numbers).astype(np.float64), again.smaller(numbers).astype(np.float64)
+            self.assertTrue((more >= numbers).all() and (more[:3] > numbers[:3]).all(), name)
+            self.assertTrue((less <= numbers).all() and (less[1:] < numbers[1:]).all(), name)
+            if element.is_float:
+                odd = again.larger(rounded(np.array([np.nan, 440, -440]), element))
+                self.assertTrue(np.isfinite(odd).all(), name)
+        ends = np.array([np.iinfo(np.int32).min, np.iinfo(np.int32).max], np.int32)
+        self.assertEqual((again.larger(ends)[1], again.smaller(ends)[0]), (ends[1], ends[0]))
 
     def test_words(self):
         """Of words that hold several numbers, each of them."""
@@ -631,31 +669,36 @@ class OthersTest(unittest.TestCase):
 
 
 class JudgedTest(unittest.TestCase):
-    """Which side is a reference: by the numbers of three runs."""
+    """Which side is a reference: by the numbers of several runs."""
 
     RESULT = np.array([1, 2, np.nan, 2], np.float32)
     changes = None
 
-    def judged(self, compare, passes=True):
+    def run_of(self, compare, way, number, answers):
         """`compare` is given the result of the call that is traced, that of another one, and the number of the run."""
-        runs = []
-        for run, (result, other) in enumerate([(self.RESULT,) * 2, (again.others(self.RESULT),) * 2, (again.others(self.RESULT), self.RESULT)]):
-            made = comparisons.Comparisons(runs[0].answers if run else None)
-            made.begun = True
-            unwatch = comparisons.watch(made, sys.modules)
-            try:
-                compare(result, other + 1, run)
-            except AssertionError:
-                pass
-            finally:
-                unwatch()
-            runs.append(made)
-        first = again.First(("k.py", "k"), self.RESULT, runs[0].made, runs[0].answers, passes, set(), self.changes)
-        later = [run.made for run in runs[1:]]
-        self.assertEqual(again.asks_for_a_third(first, first.made), False)
-        found = again.judged(first, *later)
+        made = comparisons.Comparisons(answers)
+        made.begun = True
+        result = self.RESULT if way is None else way.numbers(self.RESULT)
+        unwatch = comparisons.watch(made, sys.modules)
+        try:
+            compare(result, (self.RESULT if way is None or way.alone else result) + 1, number)
+        except AssertionError:
+            pass
+        finally:
+            unwatch()
+        return made
+
+    def judged(self, compare, passes=True):
+        """Those that pass or not, how many numbers, why not, and whether one run changed only the call that is traced."""
+        made = self.run_of(compare, None, 0, None)
+        first = again.First(("k.py", "k"), self.RESULT, made.made, made.answers, passes, set(), self.changes)
+        self.assertEqual(again.may_be_of_others(first, again.run_of(first, first.made, False)), False)
+        runs = {}
+        while (way := again.next_way(first, runs)) is not None:
+            runs[way] = again.run_of(first, self.run_of(compare, again.WAYS[way], len(runs) + 1, first.answers).made, False)
+        found = again.judged(first, runs)
         self.made = found["made"]
-        return [one["passed"] for one in found["comparisons"]], found["numbers"], found["why_not"], again.asks_for_a_third(first, later[0])
+        return [one["passed"] for one in found["comparisons"]], found["numbers"], found["why_not"], "alone" in runs
 
     def test_whole(self):
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_array_equal(got, self.RESULT)), ([True], 4, None, False))
@@ -666,6 +709,22 @@ class JudgedTest(unittest.TestCase):
             self.RESULT = np.array(result, np.float32)
             found = self.judged(lambda got, *_, made=made: np.testing.assert_allclose(got, made(got)), passes=False)
             self.assertEqual(found[:3], ([], 0, again._MADE_OF_IT), made.__name__)
+
+    def test_made_of_results_up_to_some(self):
+        """What is made of results may be the same for results that go one way, or that are far enough."""
+        small, large = np.array([0.5, 1, 1.5, 0.75], np.float32), np.array([9, 7, 3, 5], np.float32)
+        for result, made in ((small, lambda got: np.maximum(got, small)), (-small, lambda got: np.minimum(got, -small)),
+                             (large, lambda got: np.clip(got, large / 2, large)), (large, lambda got: np.clip(got, large, 99)),
+                             (-small, lambda got: np.where(got < 0.1, got, 1 - small) if (got > 0).all() else -small),
+                             (small, lambda got: small if got.mean() < 2 else 2 * small),
+                             (large, lambda got: large if got.mean() > 4 else large / 2),
+                             (np.array([9, 7, 3, 5], np.int32), lambda got: large if got.mean() < 10 else 2 * large),
+                             (large, lambda got: large if np.abs(got).mean() > 2 else got),
+                             (small, lambda got: min((small, 2 * small, 4 * small), key=lambda each: np.abs(got - each).sum())),
+                             (large, lambda got: np.where(np.abs(got - large) < 40, got, large))):
+            self.RESULT = result
+            found = self.judged(lambda got, *_, made=made: np.testing.assert_array_equal(got, made(got)))
+            self.assertEqual(found[:3], ([], 0, again._MADE_OF_IT), result)
 
     def test_zeros(self):
         """Where the reference and the result are 0, a tolerance that 1 would pass by says nothing."""
@@ -689,6 +748,12 @@ class JudgedTest(unittest.TestCase):
         found = self.judged(lambda _, __, run: np.testing.assert_allclose(np.full(4, run / 8), np.ones(4), atol=2))
         self.assertEqual(found, ([], 0, again._OF_OTHERS, True))
 
+    def test_another_reference_in_each_run(self):
+        """It is seen by a run with the same results that it owes nothing to them."""
+        for compare in (lambda got, _, run: np.testing.assert_allclose(got, self.RESULT + run),
+                        lambda got, _, run: run == 1 or np.testing.assert_allclose(got, self.RESULT + run // 2)):
+            self.assertEqual(self.judged(compare)[:3], ([], 0, again._NOT_TWICE))
+
     def test_single_numbers(self):
         found = self.judged(lambda got, *_: np.testing.assert_allclose(np.nansum(got), 5))
         self.assertEqual((found, self.made), (([True], 0, None, True), 1))
@@ -706,6 +771,11 @@ class JudgedTest(unittest.TestCase):
             compare = lambda got, *_, options=options: np.testing.assert_allclose(got[:2], [2, 3], **options)  # noqa: E731
             self.assertEqual(self.judged(compare)[:3], ([], 0, again._ANY), options)
         self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[:2], [2, 3], atol=2.9))[0], [True])
+        for swapped in ({"rtol": 1}, {"rtol": 0.6}, {"rtol": 4}):
+            compare = lambda got, *_, options=swapped: np.testing.assert_allclose([2, 3], got[:2], **options)  # noqa: E731
+            self.assertEqual(self.judged(compare)[:3], ([], 0, again._ANY), swapped)
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose(got[:2], [2, 3], rtol=0.95))[:3], ([], 0, again._ANY))
+        self.assertEqual(self.judged(lambda got, *_: np.testing.assert_allclose([1.1, 2.2], got[:2], rtol=0.4))[0], [True])
 
     def test_numbers_that_a_tolerance_spares(self):
         """Those that would pass as 0 do not count, however large one of them is; nor does how large the wrong ones are."""

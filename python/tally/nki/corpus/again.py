@@ -1,18 +1,23 @@
 """Whether what a driver compares a result with is a reference: numbers that owe nothing to the kernel.
 
 A driver may have them from the kernel by any way: another call of it, a copy made by hand, bytes, a file. No mark on an
-array outlasts all of these. So the driver runs again, in a process of its own, where each call of a kernel gives other
-numbers, and comparisons say what they said before. A side that is the same then is a reference. If kernels are called several times, or
-numbers are compared that no kernel gave as they are, the driver runs a third time, where only the call that is traced
-gives other numbers. What is the same there is of another call; what differs from the second run is of none (as noise).
+array outlasts all of these. So the driver runs again, in processes of its own, where each call of a kernel gives other
+numbers, and comparisons say what they said before. A side that is the same in all of these runs is a reference; what is
+made of results may be the same in one of them (`maximum(result, 0)`), so numbers go another way in each: the other sign,
+larger, smaller. If kernels are called several times, or numbers are compared that no kernel gave as they are, only the
+call that is traced gives other numbers in a further run. What is the same there is of another call; what differs from
+the run before is of none (as noise). If no side is the same, a last run gives the numbers of the first one: a driver that
+compares others then has not the same ones twice.
 """
 
+import datetime
 import os
 import pickle
 import random
 import time
-from itertools import count
-from typing import Any, NamedTuple
+import uuid
+from itertools import count, zip_longest
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -42,26 +47,78 @@ def kept(path):
         return pickle.load(file)
 
 
+# ---- The same in each run -------------------------------------------------------------------
+
+
 def repeatable(modules):
     """Random numbers and times of a driver are the same in each of its runs, though it may have asked for new ones. All
     seeds that the driver does not give are made of a few words of the system; each time that is asked for is a little later."""
-    seeds, ticks, seed = count(), count(1_700_000_000_000), random.Random.seed
+    seeds, seed = count(), random.Random.seed
 
-    def words(size):
+    def words(size, flags=0):
         return random.Random(next(seeds)).randbytes(size)
 
     def seeded(self, a=None, version=2):
         seed(self, next(seeds) if a is None else a, version)
 
-    os.urandom = random._urandom = words  # NumPy's seeds are of these, too
+    os.urandom = os.getrandom = random._urandom = words  # NumPy's seeds are of these, too
     random.Random.seed = seeded
     random.seed = random._inst.seed
-    time.time = time.perf_counter = lambda: next(ticks) / 1000
-    time.time_ns = time.perf_counter_ns = lambda: next(ticks) * 1_000_000
+    _repeat_times()
+    uuid._generate_time_safe = None  # by the system's library; now of the time and of random numbers
     random.seed()
     np.random.seed()
     if "torch" in modules:
         modules["torch"].manual_seed(0)
+
+
+def _repeat_times():
+    """Of clocks that tell the time, and that which measures finely; others go on, by which libraries wait."""
+    ticks = count(1_700_000_000_000)  # milliseconds
+
+    def now():
+        return next(ticks) / 1000
+
+    time.time = time.perf_counter = now
+    time.time_ns = time.perf_counter_ns = lambda: next(ticks) * 1_000_000
+    for name in ("gmtime", "localtime", "ctime"):
+        setattr(time, name, _of_time(getattr(time, name), now))
+    time.asctime = _of_time(time.asctime, time.localtime)
+    time.strftime = lambda text, *given, made=time.strftime: made(text, *(given or (time.localtime(),)))
+    datetime.datetime, datetime.date = _Datetime, _Date
+
+
+def _of_time(function, now):
+    """A function of a time, and if none is given, of the current one."""
+    return lambda given=None: function(now() if given is None else given)
+
+
+class _OfAnyKind(type(datetime.date)):
+    """Dates that others have made are instances, too."""
+
+    def __instancecheck__(cls, thing):
+        return isinstance(thing, cls.__base__)
+
+    def __subclasscheck__(cls, kind):
+        return issubclass(kind, cls.__base__)
+
+
+class _Date(datetime.date, metaclass=_OfAnyKind):
+    @classmethod
+    def today(cls):
+        return cls.fromtimestamp(time.time())
+
+
+class _Datetime(datetime.datetime, metaclass=_OfAnyKind):
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(time.time(), tz)
+
+    today = now
+
+    @classmethod
+    def utcnow(cls):
+        return cls.fromtimestamp(time.time(), datetime.timezone.utc).replace(tzinfo=None)
 
 
 # ---- Other numbers --------------------------------------------------------------------------
@@ -70,25 +127,53 @@ def repeatable(modules):
 def others(array):
     """Another number for each one, of the same size roughly. They are not in proportion, so those that are divided by
     the largest are others, too; and they have the other sign and are at least 1, so signs and whole numbers are others."""
-    return _each_another(array, _other_numbers)
+    return _each_another(array, _other_numbers, _other_words)
+
+
+def larger(array):
+    """The same, of the same sign and much larger, as far as the type has such."""
+    return _each_another(array, lambda *given: _larger_numbers(*given, 16), lambda words: _shifted(words, np.abs(words.astype(np.int64)) + 1))
 
 
 def smaller(array):
-    """The same for what a kernel goes on with, by which it may look for rows: of the same sign, and not more than before."""
-    return _each_another(array, _smaller_numbers)
+    """The same, of the same sign and much smaller."""
+    return _each_another(array, lambda *given: _smaller_numbers(*given, 1 / 32), lambda words: _shifted(words, -(np.abs(words.astype(np.int64)) // 2) - 1))
+
+
+def disturbed(array):
+    """The same for what a kernel goes on with, by which it may look for rows: not more than before."""
+    return _each_another(array, lambda *given: _smaller_numbers(*given, 1 / 4), _other_words)
 
 
 _AT_ONCE = 1 << 20  # numbers, so that what is computed with takes little memory
 
 
-def _each_another(array, of_numbers):
+def _each_another(array, of_numbers, of_words):
     element, made = find_element(array.dtype), np.empty(array.shape, array.dtype)
     before, after = np.ascontiguousarray(array).reshape(-1), made.reshape(-1)
     for first in range(0, array.size, _AT_ONCE):
         part = before[first:first + _AT_ONCE]
-        is_numbers = element.is_float and not element.packed
-        after[first:first + _AT_ONCE] = of_numbers(part, element, _factors(first, part.size)) if is_numbers else _other_words(part, element)
+        if element.packed:
+            after[first:first + _AT_ONCE] = part ^ _last_bits(part.dtype, 8 * element.itemsize // 4)
+        elif element.is_float:
+            after[first:first + _AT_ONCE] = of_numbers(part, element, _factors(first, part.size))
+        else:
+            after[first:first + _AT_ONCE] = of_words(part)
     return made
+
+
+def _last_bits(kind, width):
+    """Of words of four numbers, the last bit of each."""
+    return kind.type(sum(1 << width * k for k in range(4)))
+
+
+def _other_words(words):
+    return words ^ words.dtype.type(1)
+
+
+def _shifted(words, by):
+    kind = np.iinfo(words.dtype)
+    return (words + by).clip(kind.min, kind.max).astype(words.dtype)
 
 
 def changes(results, disturbed):
@@ -97,12 +182,6 @@ def changes(results, disturbed):
     with np.errstate(invalid="ignore"):
         differences = [np.where(_equal(was, now), 0, np.abs(was - now)).reshape(-1) for was, now in pairs]
     return np.nan_to_num(np.concatenate(differences or [[]]), nan=np.inf)
-
-
-def _other_words(array, element):
-    """Of whole numbers, the last bit is another one; of words of four numbers, that of each."""
-    width = 8 * element.itemsize // 4
-    return array ^ array.dtype.type(sum(1 << width * k for k in range(4)) if element.packed else 1)
 
 
 def _other_numbers(array, element, factors):
@@ -114,10 +193,16 @@ def _other_numbers(array, element, factors):
     return np.where(is_positive, -size, size)
 
 
-def _smaller_numbers(array, element, factors):
+def _larger_numbers(array, element, factors, by):
+    with np.errstate(all="ignore"):
+        made = element.fit(array * (by * factors) + np.where(array < 0, -1, 1))
+    return np.where(np.isfinite(made), made, np.where(np.isfinite(array), array, factors))
+
+
+def _smaller_numbers(array, element, factors, by):
     with np.errstate(invalid="ignore"):
-        made = element.fit(array * (factors / 4))
-    return np.where((made == array) | ~np.isfinite(array), element.fit(factors / 4), made)
+        made = element.fit(array * (factors * by))
+    return np.where((made == array) | ~np.isfinite(array), element.fit(factors * by), made)
 
 
 def _factors(first, count):
@@ -125,7 +210,71 @@ def _factors(first, count):
     return 1 + np.modf(np.arange(first, first + count) * 0.6180339887)[0].astype(np.float32)
 
 
-# ---- What the other runs say ----------------------------------------------------------------
+# ---- The other runs -------------------------------------------------------------------------
+
+
+class Way(NamedTuple):
+    """What kernels give in a run, made of what they gave in the first one."""
+
+    numbers: Callable
+    alone: bool = False  # only the call that is traced
+
+
+WAYS = {"others": Way(others), "alone": Way(others, alone=True), "larger": Way(larger), "smaller": Way(smaller),
+        "same": Way(np.array, alone=True)}
+
+
+class Seen(NamedTuple):
+    """A comparison of another run, beside that of the first one."""
+
+    is_same: tuple  # whether each side is
+    is_allowed_same: bool  # by its tolerance
+    sides: tuple  # numbers of those that are not the same, otherwise None; of a validator, what it says, too
+
+
+class Run(NamedTuple):
+    seen: list  # of each comparison of the first run; None: there is none, or it compares something else
+    had_others: bool  # calls of other kernels
+
+
+def run_of(first, made, had_others):
+    """What a run has made of the comparisons of the first one."""
+    return Run([_seen(before, now) for before, now in zip_longest(first.made, made[:len(first.made)])], had_others)
+
+
+def _seen(before, now):
+    if now is None or now.how != before.how or any(np.shape(a) != np.shape(b) for a, b in zip(before.sides, now.sides)):
+        return None
+    is_same = tuple(_same(*map(np.asarray, sides)) for sides in zip(before.sides, now.sides))
+    return Seen(is_same, (before.absolute, before.relative) == (now.absolute, now.relative),
+                tuple(None if same and np.ndim(side) else side for same, side in zip(is_same, now.sides)))
+
+
+def next_way(first, runs):
+    """The way of the next run; None: enough is known. `runs` are those so far, by way."""
+    if not runs:
+        return "others"
+    if len(runs) == 1 and (runs["others"].had_others or may_be_of_others(first, runs["others"])):
+        return "alone"
+    whys = [_side_of_result(before, later)[1] for before, later in _beside(first, runs)]
+    if None in whys:
+        return next((way for way in ("larger", "smaller") if way not in runs), None)
+    return "same" if not {"larger", "same"} & runs.keys() and {_MADE_OF_IT, _NOT_SO} & set(whys) else None
+
+
+def may_be_of_others(first, run):
+    """Whether some of what changes in a run where all kernels give others may be of another call, or of none."""
+    marks = _marks_of_results(first.results)
+    return any(np.ndim(now) and not np.isin(_marks(was, now, now), marks).all()
+               for before, seen in zip(first.made, run.seen) if seen is not None
+               for was, now in zip(before.sides, seen.sides))
+
+
+def _beside(first, runs):
+    """Each comparison of the first run, and what it is in the others, by way."""
+    for number, before in enumerate(first.made):
+        yield before, {way: run.seen[number] for way, run in runs.items()}
+
 
 _MADE_OF_IT = "what the test compares it with is made of the kernel's own results"
 _NOT_OF_IT = "what the test compares is the same for other results"
@@ -135,15 +284,15 @@ _SOME = "some numbers are not as the test's reference, and it passes"
 _TOLERANCE = "the tolerance of the test is made of the kernel's own results"
 _ANY = "the test allows differences as large as its numbers"
 _NOT_SO = "with other results of the kernel, its driver does not compare the same"
+_NOT_TWICE = "the test compares other numbers in each run, though the kernel gives the same"
 
 
-def judged(first, second, third):
+def judged(first, runs):
     """Of the comparisons of the first run, what came of those with references; how many numbers of the results they
-    compare, and how many that are made of those; and if there are none, why. `third`: those of the third run, or of the second one if there is none."""
+    compare, and how many that are made of those; and if there are none, why. `runs` are the other runs, by way."""
     found, compared, why_not = [], [], None
-    for number, before in enumerate(first.made):
-        later = [made[number] if number < len(made) else None for made in (second, third)]
-        result, why = _result_of(before, *later)
+    for before, later in _beside(first, runs):
+        result, why = _result_of(before, later)
         if why is not None:
             why_not = why_not or why
             continue
@@ -151,7 +300,7 @@ def judged(first, second, third):
         if first.passes and not said["passed"] and not before.to_largest and before.how != VALIDATOR:
             why_not = why_not or _SOME  # the test expects that, or only counts
             continue
-        marks = _marks_that_count(before, result, [made.sides[result] for made in (before, *later)], first)
+        marks = _marks_that_count(before, result, _of_side(result, before, later), first)
         if before.how != VALIDATOR and not marks.size:
             why_not = why_not or (_ANY if first.changes is None else _NOT_OF_PART)
             continue
@@ -159,6 +308,12 @@ def judged(first, second, third):
         compared.append(marks)
     seen, made = _how_many_of(first, compared)
     return {"comparisons": found, "numbers": seen, "made": made, "why_not": why_not}
+
+
+def _of_side(side, before, later):
+    """The numbers of one side, in the first run, with others, and with others of only the call that is traced."""
+    first, *changed = [made.sides[side] for made in (before, later["others"], later.get("alone", later["others"]))]
+    return [first, *(first if numbers is None else numbers for numbers in changed)]
 
 
 def _marks_that_count(before, result, numbers, first):
@@ -178,39 +333,34 @@ def _marks_that_count(before, result, numbers, first):
     return marks[counts & (~is_as_given | (most[found] > allowed))]
 
 
-def asks_for_a_third(first, second):
-    """Whether some of what changes in the second run may be of another call, or of none."""
-    marks = _marks_of_results(first.results)
-    for before, now in zip(first.made, second):
-        for was, is_now in zip(before.sides, now.sides):
-            if _alike(before, now) and np.ndim(was) and not np.isin(_marks(was, is_now, is_now), marks).all():
-                return True
-    return False
-
-
-def _alike(before, now):
-    return now is not None and before.how == now.how and all(
-        np.shape(a) == np.shape(b) for a, b in zip(before.sides, now.sides))
-
-
-def _result_of(before, second, third):
-    """Which side is of the result; or why the other one is not a reference."""
-    if not _alike(before, second) or not _alike(before, third):
+def _side_of_result(before, later):
+    """Which side is of the result, as far as it is seen by which one changes; or why the other one is not a reference."""
+    later = dict(later)
+    if "same" in later:
+        control = later.pop("same")
+        if control is None or not all(control.is_same):
+            return None, _NOT_TWICE
+    seen = list(later.values())
+    if None in seen:
         return None, _NOT_SO
     if before.how == VALIDATOR:
-        accepts = second.sides[1] and before.sides[1]
-        return 0, _NOT_OF_IT if accepts or not _marks(before.sides[0], second.sides[0], third.sides[0]).size else None
-    same = [_same(was, now) and _same(was, later) for was, now, later in zip(before.sides, second.sides, third.sides)]
+        return 0, _NOT_OF_IT if before.sides[1] and any(made.sides[1] for made in seen) else None
+    same = [all(made.is_same[side] for made in seen) for side in (0, 1)]
     if not any(same):
         return None, _MADE_OF_IT
-    if any((before.absolute, before.relative) != (now.absolute, now.relative) for now in (second, third)):
+    if not all(made.is_allowed_same for made in seen):
         return None, _TOLERANCE
-    if all(same):
-        return None, _NOT_OF_IT
-    result = same.index(False)
-    of_it = _marks_at(before.sides[result], second.sides[result], third.sides[result])[1]
+    return (None, _NOT_OF_IT) if all(same) else (same.index(False), None)
+
+
+def _result_of(before, later):
+    """The same, as is seen by its numbers."""
+    result, why = _side_of_result(before, later)
+    if why is not None:
+        return None, why
+    of_it = _marks_at(*_of_side(result, before, later))[1]
     if not of_it.any():
-        return result, _OF_OTHERS
+        return None, _NOT_OF_IT if before.how == VALIDATOR else _OF_OTHERS
     allowed = allowance(before, result, of_it)
     return result, _ANY if allowed is not None and not (of_it & counted(before, result, of_it, allowed)).any() else None
 

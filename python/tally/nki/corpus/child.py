@@ -2,15 +2,20 @@
 
   python -m tally.nki.corpus.child ORDER
 
-ORDER is a file of JSON, which says what to do, and where the answer goes. A trace is answered at its end; if its
-time is over, it says where it is. Calls are noted after each case.
+ORDER is a file of JSON, which says what to do, and where the answer goes. What is known so far is answered on the way, as
+partial: the driver may end the process, or take more time than it has. If a trace has come to nothing when its time is
+over, it says where it is.
 """
 
+import contextlib
 import faulthandler
+import functools
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from typing import NamedTuple
@@ -50,10 +55,10 @@ def main(order):
 
 
 def _tell_place(order):
-    """Its time is over: where it is, is all that is said of a trace."""
+    """Its time is over: where it is, is all that is said of a trace that is not made yet."""
     place = here()
-    if place is not None:
-        _answer(order, {"place": _told(place, os.path.realpath(order["root"]))})
+    if place is not None and not os.path.exists(order["answer"]):
+        _answer(order, {"place": _told(place, os.path.realpath(order["root"])), "partial": True})
     EXIT(1)
 
 
@@ -97,16 +102,24 @@ class _Finds(Finder):
         super().run(module, path)
 
 
+def _load_libraries(uses_torch):
+    """Those whose functions compare."""
+    for name in ("numpy.testing", *(("torch", "torch.testing") if uses_torch else ())):
+        with contextlib.suppress(ImportError):
+            __import__(name)
+
+
 class _Place:
     """A driver of the checkout, ready to run."""
 
-    def __init__(self, order, target=None, first=None, alone=False):
+    def __init__(self, order, target=None, first=None, way=None):
         self.root = os.path.realpath(order["root"])
         self.path = os.path.join(self.root, order["driver"] or order["file"])
         self.switch = Switch()
         kernels = {(os.path.join(self.root, file), name) for file, name in order["kernels"]}
-        self.watcher = Watcher(self.switch, kernels, self.root, target, first, alone)
+        self.watcher = Watcher(self.switch, kernels, self.root, target, first, way)
         self.homes, self.uses_torch = order["homes"], order["torch"]
+        self.users = [order["user"]["folder"]] if "user" in order else []
 
     def __enter__(self):
         names = {**hooks(recorder.recorder_of(self.switch), self.switch.runs), comparisons.HOLDS: self.holds}
@@ -114,14 +127,11 @@ class _Place:
         self.guard = guarded(modules, names, self.root, lambda *given: _Finds(*given, self.homes))
         self.finder = self.guard.__enter__()
         sys.path[:0] = [os.path.dirname(self.path), self.root]
-        for name in ("numpy.testing", *(("torch", "torch.testing") if self.uses_torch else ())):
-            try:
-                __import__(name)
-            except ImportError:
-                pass
+        _load_libraries(self.uses_torch)
         again.repeatable(sys.modules)
         self.unwatch = comparisons.watch(self.watcher.comparisons, sys.modules)
-        self.unguard = files.guard(os.getcwd(), self.root, self.finder.files.add)
+        roots = [self.root] + [os.path.realpath(place) for place in self.users]
+        self.unguard = files.guard(os.getcwd(), roots, self.finder.files.add)
         return self
 
     def __exit__(self, *_):
@@ -146,28 +156,40 @@ def _noted(order):
     calls, problems, found = [], [], {}
     known = {name.split(".")[-1] for _, name in order["kernels"]}
     with _Place(order) as place:
-        end = time.monotonic() + order["seconds"]
+        end, watcher = time.monotonic() + order["seconds"], place.watcher
+
+        def so_far(running=()):
+            return {"calls": [*calls, *running], "problems": problems, "files": place.files()}
+
+        def tell_call(case, call):
+            """If it is the first one of its kernel in the case."""
+            if not any(call.kernels == before.kernels for before in watcher.calls[:-1]):
+                _answer(order, {**so_far(_calls_of(case, watcher.calls, place.root)), "partial": True, "case": case.id})
+
         try:
             calling = {}
             for case in place.cases():
                 test = case.id.split("[")[0], case.elements
                 if calling.get(test, 0) >= drivers.MOST_CALLING and not case.is_first:
                     continue
-                place.watcher.calls = []
+                watcher.calls, watcher.tell_call = [], functools.partial(tell_call, case)
+                _answer(order, {**so_far(), "partial": True, "case": case.id})
                 problem = _ran(case, place.root)
                 if problem:
                     problems.append({"case": case.id, "names": sorted(known & case.names), **problem})
-                calls += [{"case": case.id, "ordinal": call.ordinal, "size": call.size, "foreign": call.foreign,
-                           "kernels": [[os.path.relpath(file, place.root), name] for file, name in call.kernels]}
-                          for call in place.watcher.calls]
-                calling[test] = calling.get(test, 0) + bool(place.watcher.calls)
+                calls += _calls_of(case, watcher.calls, place.root)
+                calling[test] = calling.get(test, 0) + bool(watcher.calls)
                 if time.monotonic() > end:  # tests that may come are not known
                     found = {"problem": {"kind": "time limit", "text": f"its tests take more than {order['seconds']:g} s"}}
                     break
-                _answer(order, {"calls": calls, "problems": problems, "files": place.files()})
         except (Exception, SystemExit) as error:  # the driver itself cannot be loaded
             found = {"problem": _problem(error, place.root)}
-        return {"calls": calls, "problems": problems, "files": place.files(), **found}
+        return {**so_far(), **found}
+
+
+def _calls_of(case, calls, root):
+    return [{"case": case.id, "ordinal": call.ordinal, "size": call.size, "foreign": call.foreign,
+             "kernels": [[os.path.relpath(file, root), name] for file, name in call.kernels]} for call in calls]
 
 
 def _ran(case, root):
@@ -207,16 +229,26 @@ def _traced(order):
     with _Place(order, _target(order)) as place:
         watcher, started = place.watcher, time.monotonic()
         watcher.part = name if order["through"] else None
+
+        def so_far():
+            return {"files": place.files(), "seconds": round(time.monotonic() - started, 2),
+                    "entered": sorted([os.path.relpath(file, place.root), name] for file, name in watcher.entered)}
+
+        def tell_trace():
+            """The driver goes on, and may not come back."""
+            if not order["through"] or name in watcher.entered:
+                _write(order["folder"], watcher.traced)
+                _answer(order, {**so_far(), **_of_trace(watcher, place.root), "partial": True})
+
+        watcher.tell_trace = tell_trace
         problem = _run_case(order, place)
-        answer = {"files": place.files(), "seconds": round(time.monotonic() - started, 2),
-                  "entered": sorted([os.path.relpath(file, place.root), name] for file, name in watcher.entered)}
+        answer = so_far()
         if watcher.failed is not None:
             problem = _problem(watcher.failed, place.root)
         if watcher.traced is None:
             return {**answer, "problem": problem or {"kind": "raised", "text": "the driver does not call it"}}
         if order["through"] and name not in watcher.entered:
             return {**answer, "problem": {"kind": "raised", "text": "the call that was traced does not reach it"}}
-        _write(order["folder"], watcher.traced)
         made = watcher.comparisons.made
         if made and order["through"] and watcher.changes is None:
             made, watcher.comparisons.why_not = [], "the kernel around it does not run with other numbers in what this one writes"
@@ -226,29 +258,56 @@ def _traced(order):
                                                   watcher.inputs, watcher.changes))
         elif watcher.result is not None and problem and watcher.comparisons.why_not == comparisons.NONE_SEEN:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
-        summary = watcher.traced.summary.as_json()
-        for said in summary["obstacles"]:
-            if "file" in said:
-                said["file"] = _below(said["file"], place.root)
-        return {**answer, "summary": summary, "trips": watcher.traced.summary.trips,
-                "multiply_adds": watcher.traced.recorder.multiply_adds,
-                "has_numbers": _has_numbers(watcher.traced), "comparisons": len(made),
-                "fails": _fails(problem),
-                "why_not_compared": watcher.comparisons.why_not,
-                "numbers": again.how_many(again.flat(watcher.returned), watcher.changes), "problem": None}
+        return {**answer, **_of_trace(watcher, place.root), "comparisons": len(made), "fails": _fails(problem),
+                "why_not_compared": watcher.comparisons.why_not}
+
+
+def _of_trace(watcher, root):
+    """What is known of it, before anything is compared."""
+    summary = watcher.traced.summary.as_json()
+    for said in summary["obstacles"]:
+        if "file" in said:
+            said["file"] = _below(said["file"], root)
+    return {"summary": summary, "trips": watcher.traced.summary.trips, "multiply_adds": watcher.traced.recorder.multiply_adds,
+            "has_numbers": _has_numbers(watcher.traced), "comparisons": 0, "fails": "", "why_not_compared": None,
+            "numbers": again.how_many(again.flat(watcher.returned), watcher.changes), "problem": None}
 
 
 def _judged(order):
-    """Which comparisons of a driver are with a reference, seen by a run of it with other results; or that it has to run
-    once more, with others of only this call."""
-    first, alone = again.kept(order["kept"]), os.path.exists(order["second"])
-    with _Place(order, _target(order), first, alone) as place:
-        problem = _run_case(order, place)
-    made = place.watcher.comparisons.made
-    if not alone and (place.watcher.had_others or again.asks_for_a_third(first, made)):
-        again.keep(order["second"], made)
-        return {"once_more": True}
-    return {**again.judged(first, again.kept(order["second"]) if alone else made, made), "problem": problem}
+    """Which comparisons of a driver are with a reference, seen by runs of it with other results."""
+    first, runs = again.kept(order["kept"]), {}
+    _load_libraries(order["torch"])  # once for all runs
+    while (way := again.next_way(first, runs)) is not None:
+        runs[way] = _apart(way, lambda: _run_again(order, first, again.WAYS[way]))
+    return again.judged(first, runs)
+
+
+def _run_again(order, first, way):
+    with _Place(order, _target(order), first, way) as place:
+        _run_case(order, place)
+    return again.run_of(first, place.watcher.comparisons.made, place.watcher.had_others)
+
+
+def _apart(name, run):
+    """What it gives in a process of its own, which has a folder of its own. If that process ends, so does this one."""
+    folder, kept = os.path.abspath(name), os.path.abspath(f"{name}.pickle")
+    os.mkdir(folder)
+    process = os.fork()
+    if process == 0:
+        os.chdir(folder)
+        os.environ["TMPDIR"], tempfile.tempdir = folder, None  # which is found out as in the first run
+        again.keep(kept, run())
+        EXIT(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    if status:
+        EXIT(status)
+    shutil.rmtree(folder)
+    made = again.kept(kept)
+    os.remove(kept)
+    return made
 
 
 def _has_numbers(traced):

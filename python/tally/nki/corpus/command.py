@@ -29,7 +29,7 @@ from ... import __version__
 from ..commandline import Parser
 from ..refusal import Refusal
 from ..tree import Limits
-from . import found, measure, page, results, userfile
+from . import again, found, measure, page, results, userfile
 
 _EXAMPLES = """examples:
   tally-nki corpus ~/nki-samples -o samples
@@ -146,6 +146,7 @@ class Walk:
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, [{"driver": file, "kind": "broken", "text": problem.split(": ", 1)[1], "file": file,
                                           "line": int(problem.split(":")[0])} for file, problem in self.checkout.broken.items()]
+        self.files = {}  # that a driver has loaded or read
         # By call: the kernels that it was seen to reach, and what became of it, for all that are traced through it.
         self.entered, self.failed, self.traced, self.measured = {}, {}, {}, {}
         wanting = [kernel for kernel in kernels if not kernel.broken and self._of_the_user(kernel) is None]
@@ -193,11 +194,11 @@ class Walk:
         if noted is None:
             order = {"do": "note", "driver": driver, "seconds": self.options.seconds / 2}
             noted = self._child(order, self.output / "drivers" / self.slugs[driver])
-            noted.setdefault("files", [driver])
             if "limit" in noted:
-                noted = {**noted, "calls": [], "problems": [], "problem": {"kind": noted["limit"], "text": noted["limit"]}}
+                noted = {"files": [driver], "calls": [], "problems": [], **noted, "problem": _ended_at(noted)}
             noted = results.keep(path, noted, self.of_calls, self.root)
             self.say(f"{count} {driver}: {len(noted['calls'])} calls{_why(noted.get('problem'))}")
+        self.files[driver] = noted["files"]
         for call in noted["calls"]:
             for depth, (file, name) in enumerate(call["kernels"]):
                 self.calls.setdefault((file, name), []).append(
@@ -207,8 +208,8 @@ class Walk:
             if problem:
                 self.problems.append({"driver": driver, **problem})
 
-    def _child(self, order, folder):
-        """Runs one process; gives its answer, or the limit that has ended it."""
+    def _child(self, order, folder, runs=1):
+        """Runs one process; gives its answer, and if that is not whole, the limit that has ended it."""
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         answer = folder / "answer.json"
@@ -222,18 +223,18 @@ class Walk:
                     process = subprocess.Popen([sys.executable, "-m", "tally.nki.corpus.child", str(folder / "order.json")],
                                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                                env=self._environment(folder), cwd=folder)
-                process.wait(self.options.seconds)
+                process.wait(runs * self.options.seconds)
+                limit = None
             except subprocess.TimeoutExpired:
-                told = _asked_to_end(process, answer)
-                if "calls" in told:  # those so far
-                    return told
-                return {"limit": f"time limit of {self.options.seconds} s", **told}
+                _ask_to_end(process)
+                limit = {"kind": "time limit", "text": f"time limit of {runs * self.options.seconds} s"}
             finally:
                 if process is not None:
                     _end(process)
-        if not answer.exists():
-            return {"limit": _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))}
-        return json.loads(answer.read_text(encoding="utf-8"))
+        told = json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {"partial": True}
+        if told.pop("partial", False):
+            told["limit"] = limit or _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))
+        return told
 
     def _environment(self, folder):
         place = str(Path(__file__).resolve().parents[3])
@@ -288,7 +289,9 @@ class Walk:
                 continue
             tried += 1
             answer = self._trace(kernel, call, folder)
-            entry["files"] = sorted({*entry["files"], *answer.get("files", ())})
+            entry["files"] = sorted({*entry["files"], *answer.get("files", self.files.get(call["driver"], ()))})
+            if "limit" in answer:
+                too_much = call["size"]
             if answer.get("problem") is None and not (answer["comparisons"] and answer["has_numbers"]):
                 if first is None or answer["has_numbers"] and not has_numbers:
                     first, has_numbers = call, answer["has_numbers"]
@@ -342,9 +345,8 @@ class Walk:
             return {**answer, **found} if found.get("problem") is None and "limit" not in found else answer | _NOT_ALONE
         self._clear(folder)
         answer = self._asked(kernel, call, folder)
-        if "limit" in answer:
-            kind = "time limit" if "time" in answer["limit"] else "memory limit" if "memory" in answer["limit"] else "ended"
-            return {"problem": {"kind": kind, "text": answer["limit"], **answer.get("place", {})}}
+        if "limit" in answer and "summary" not in answer:
+            return {"problem": {**answer["limit"], **answer.get("place", {})}}
         if answer.get("problem") is None or "does not reach" in answer["problem"]["text"]:
             self.entered[_which(call)] = answer["entered"]
             if answer.get("problem") is None and answer["entered"] and call["driver"]:
@@ -356,21 +358,20 @@ class Walk:
     def _asked(self, kernel, call, folder):
         """The trace of a call, and what its driver compares."""
         order = {**call, "do": "trace", "folder": str(folder), "file": kernel.file, "name": kernel.name,
-                 "kept": str(folder / "first.pickle"), "second": str(folder / "second.pickle")}
+                 "kept": str(folder / "first.pickle")}
         answer = self._child(order, folder)
+        if "limit" in answer:
+            return {**answer, "why_not_compared": f"its driver does not end after the call: {answer['limit']['text']}"}
         return self._judged(answer, order, folder / "again") if answer.get("comparisons") else answer
 
     def _judged(self, answer, order, folder):
         """The answer with those comparisons that are with a reference: their driver runs again, with other results."""
-        told = self._child({**order, "do": "again"}, folder)
-        if "once_more" in told:
-            told = self._child({**order, "do": "again"}, folder)
+        told = self._child({**order, "do": "again"}, folder, runs=len(again.WAYS))
         shutil.rmtree(folder, ignore_errors=True)
-        for path in (order["kept"], order["second"]):
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(order["kept"])
         if "limit" in told:
-            return {**answer, "comparisons": [], "why_not_compared": f"its driver does not run again: {told['limit']}"}
+            return {**answer, "comparisons": [], "why_not_compared": f"its driver does not run again: {told['limit']['text']}"}
         found = told["comparisons"]
         if answer["fails"] and all(made["passed"] for made in found):
             return {**answer, "comparisons": [], "why_not_compared": told["why_not"] or f"its test fails: {answer['fails']}"}
@@ -468,12 +469,17 @@ def _link(source, target):
         os.link(source, target)
 
 
-def _asked_to_end(process, answer):
-    """What a process says in its last seconds."""
+def _ask_to_end(process):
+    """It may have something to say in its last seconds."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(2)
-    return json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {}
+
+
+def _ended_at(noted):
+    """What has ended the tests of a driver, and at which one."""
+    at = f" at '{noted['case']}'" if "case" in noted else ""
+    return {**noted["limit"], "text": noted["limit"]["text"] + at}
 
 
 def _end(process):
@@ -486,12 +492,15 @@ def _end(process):
 
 
 def _death(status, log):
+    """What ends a process before it has answered."""
     if "MemoryError" in log or "memory" in log.lower() and "alloc" in log.lower():
-        return "memory limit"
+        return {"kind": "memory limit", "text": "memory limit"}
     if status == -signal.SIGKILL:
-        return "ended by a signal that is not its own (of the system, if memory is short)"
+        return {"kind": "ended", "text": "ended by a signal that is not its own (of the system, if memory is short)"}
+    if status < 0:
+        return {"kind": "ended", "text": f"its process ended by {signal.Signals(-status).name}"}
     last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
-    return f"its process ended with status {status}: {last[:200]}"
+    return {"kind": "ended", "text": f"its process ended with status {status}: {last[:200]}"}
 
 
 def _has(name):

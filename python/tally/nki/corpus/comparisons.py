@@ -142,9 +142,12 @@ def allowance(made, result, of_it):
 
 def counted(made, result, of_it, allowed):
     """Which numbers count as compared: those that would not pass as 0, and smaller ones that would not pass if they were
-    off by a tenth of the usual size of those that are of the kernel."""
+    off by a tenth of the usual size of those that are of the kernel. None does if half a number is allowed, whichever of
+    the two that is."""
     if made.absolute == made.relative == 0:
         return np.ones(of_it.shape, bool)
+    if made.relative >= 0.5:
+        return np.zeros(of_it.shape, bool)
     left, right = _of_one_shape(made.sides[result], made.sides[1 - result], made.to_largest)
     sizes = np.where(np.isfinite(right), np.abs(right), 0)
     if sizes.size != of_it.size:

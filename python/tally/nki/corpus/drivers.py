@@ -28,7 +28,7 @@ import tokenize
 import types
 import unittest
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -216,8 +216,17 @@ def _called(function, module, given, handed, target):
     for things in (_methods(type(owners[0])), vars(module)):
         for name in [name for name, thing in things.items() if getattr(thing, "is_autouse", False) is True]:
             fixtures.get(name)
-    function(**given, **{name: fixtures.get(name, parameter.annotation) for name, parameter in parameters.items()
-                         if name not in given and parameter.default is inspect.Parameter.empty})
+    asked = [name for name, parameter in parameters.items() if name in given or parameter.default is inspect.Parameter.empty]
+    function(**{name: fixtures.get(name, parameters[name].annotation) for name in asked})
+
+
+class _ForFixture(NamedTuple):
+    """A parameter of a test that its fixture is made of (`indirect`)."""
+
+    value: Any
+
+    def __bool__(self):
+        return bool(self.value)
 
 
 class _Fixtures:
@@ -225,7 +234,9 @@ class _Fixtures:
 
     def __init__(self, owners, given, handed, target):
         self.owners, self.handed, self.target = owners, handed, target
-        self.made, self.open = dict(given), []
+        self.given = {name: value.value for name, value in given.items() if isinstance(value, _ForFixture)}
+        self.made = {name: value for name, value in given.items() if name not in self.given}
+        self.open = []
 
     def get(self, name, annotation=None):
         if name not in self.made:
@@ -239,7 +250,8 @@ class _Fixtures:
         found = next(filter(None, (_own_fixture(owner, name) for owner in self.owners)), None)
         if found is None:
             return Path(tempfile.mkdtemp()) if name == "tmp_path" else Blank(self.handed)
-        request = types.SimpleNamespace(param=next(iter(found.values_of_request), None))  # the first one is enough
+        first = next(iter(found.values_of_request), None)  # one is enough
+        request = types.SimpleNamespace(param=self.given.get(name, first))
         value = found(**{needed: request if needed == "request" else self.get(needed, parameter.annotation)
                          for needed, parameter in inspect.signature(found).parameters.items()})
         if not inspect.isgenerator(value):
@@ -279,8 +291,8 @@ class _Metafunc:
     def iter_markers(self, name=None):
         return [mark for mark in self.marks if name in (None, mark.name)]
 
-    def parametrize(self, names, values, **_):
-        self.sets.append(_sets_of(Mark("parametrize", (names, list(values))), self.function))
+    def parametrize(self, *given, **named):
+        self.sets.append(_sets_of(Mark("parametrize", given, named), self.function))
 
 
 class _Options(dict):
@@ -343,9 +355,9 @@ def _firsts(sets):
 
 def _sets_of(mark, function):
     if mark.name == "parametrize":
-        names, values, *_ = [*mark.args, *mark.kwargs.values()]
-        names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
-        return [dict(zip(names, _values(value, len(names)))) for value in values]
+        names, values, indirect = _marked(*mark.args, **mark.kwargs)
+        return [{name: _ForFixture(value) if name in indirect else value for name, value in zip(names, _values(each, len(names)))}
+                for each in values]
     parameters = inspect.signature(function).parameters
     lists = {name: _light_first(value) for name, value in mark.kwargs.items() if name in parameters}
     if mark.args or not lists or not all(isinstance(values, list) for values in lists.values()):
@@ -354,6 +366,12 @@ def _sets_of(mark, function):
     found = (dict(zip(lists, values)) for values in itertools.product(*lists.values()))
     return list(itertools.islice((given for given in itertools.islice(found, MOST_SETS)
                                   if all(_passes(accepts, given) for accepts in filters)), 3 * MOST_CASES))
+
+
+def _marked(argnames, argvalues, indirect=False, **_):
+    """Names, values, and those of the names that are for fixtures."""
+    names = [part.strip() for part in argnames.split(",")] if isinstance(argnames, str) else list(argnames)
+    return names, argvalues, names if indirect is True else indirect or ()
 
 
 def _values(value, count):

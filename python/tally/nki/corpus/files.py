@@ -2,11 +2,13 @@
 
 It writes only into the folder that it runs in, which is emptied before each run. So numbers that it has from a kernel
 do not outlast the run, to be read as a reference in the next one; and the checkout stays as it is. What it reads of the
-checkout is noted: its results depend on that. Python tells of all files that it opens or changes, whichever module asks.
+checkout, or asks for there in vain, is noted: its results depend on that; as does what a reference of the user's reads in its own folder.
+Python tells of all files that it opens or changes, whichever module asks.
 It cannot tell what other programs do, so a driver starts none; nor what libraries in other languages do by themselves.
 """
 
 import errno
+import importlib.util
 import os
 import sys
 
@@ -20,8 +22,9 @@ _CHANGES = {"os.mkdir": ((0, 2),), "os.remove": ((0, 1),), "os.rmdir": ((0, 1),)
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
 
 
-def guard(folder, root, note):
-    """In this process, until what comes back is called. `note` is told the files below `root` that are read."""
+def guard(folder, roots, note):
+    """In this process, until what comes back is called. `note` is told the files in one of the folders `roots` that are
+    read, by the names by which they are asked for: a link may come to lead elsewhere."""
     ended = []
     folder = os.path.realpath(folder)
     _save_by_python(sys.modules.get("torch"))
@@ -43,9 +46,11 @@ def guard(folder, root, note):
         if event == "open" and _writes(*given[1:]):
             refuse(given[0], whole=True)
         elif event == "open" and not isinstance(given[0], int):
-            path = os.path.realpath(os.fsdecode(given[0]))
-            if path.startswith(root + os.sep) and os.path.isfile(path):
-                note(path)
+            path = os.path.abspath(os.fsdecode(given[0]))
+            for asked in dict.fromkeys(_source(name) for name in (path, os.path.realpath(path))):
+                is_there = any(asked.startswith(root + os.sep) for root in roots) and not asked.startswith(folder + os.sep)
+                if is_there and not os.path.isdir(asked):
+                    note(asked)
         elif event in _STARTS:
             raise PermissionError(errno.EACCES, "a driver of a walk starts no programs")
         for path, inside in _CHANGES.get(event, ()):
@@ -53,6 +58,16 @@ def guard(folder, root, note):
 
     sys.addaudithook(told)
     return lambda: ended.append(True)
+
+
+def _source(path):
+    """The file that the code in a file is made of; of all others, the file itself."""
+    if not path.endswith(".pyc"):
+        return path
+    try:
+        return importlib.util.source_from_cache(path)
+    except ValueError:
+        return path
 
 
 def _writes(mode, flags):

@@ -1,10 +1,9 @@
 """What a call of a kernel does while a driver of the checkout runs.
 
-There are three passes. The first one notes every call: which kernel, how large its arguments are. The result is a
+There are several passes. The first one notes every call: which kernel, how large its arguments are. The result is a
 Blank, so a driver goes on as far as it can. In the second pass one call is traced, with its arguments as they
 are, and gives NumPy's results; other kernels run on NumPy alone. What the driver compares with the results is noted
-(comparisons.py). In the third pass nothing is traced, and kernels give other numbers; in a fourth one, only that call
-does (again.py).
+(comparisons.py). In later passes nothing is traced, and kernels give other numbers (again.py).
 
 A driver may also hand a kernel, its arguments and a reference to a fixture, in one object; then the comparison is
 made here, relative to the largest element of the reference.
@@ -28,7 +27,7 @@ from ..trace import Raised, call, place_of_function, traced
 from ..tracer import Again, Notes, Tracer
 from ..tree import TooLarge
 from ..values import View
-from .again import changes, flat, others, smaller
+from .again import changes, disturbed, flat
 from .comparisons import Comparisons, OfAnother, is_tensor, tensor, watched
 from .cores import Cores, Stuck
 from .drivers import names_in
@@ -88,13 +87,14 @@ def recorder_of(switch):
 
 class Watcher:
     """Takes calls of kernels; `target` is (ordinal, limits, ring), or None in the first pass. `first` is what the second pass has
-    found, in later ones; `alone`: only the call that is traced gives other numbers."""
+    found, in later ones, and `way` what kernels give."""
 
-    def __init__(self, switch, kernels, root, target=None, first=None, alone=False):
-        self.switch, self.known, self.root, self.target, self.first, self.alone = switch, kernels, root, target, first, alone
+    def __init__(self, switch, kernels, root, target=None, first=None, way=None):
+        self.switch, self.known, self.root, self.target, self.first, self.way = switch, kernels, root, target, first, way
         self.calls, self.entered = [], set()
         self.results_before, self.inputs, self.had_others = {}, set(), False  # of other calls, by ordinal
         self.traced = self.result = self.returned = self.failed = self.key = None
+        self.tell_call, self.tell_trace = lambda call: None, lambda: None  # as soon as there is one
         self.disturbed = None  # the part, while it writes other numbers
         self.part = self.changes = None  # a kernel that is traced through another one, and how results change with what it writes
         self.comparisons = Comparisons(None if first is None else first.answers)
@@ -104,7 +104,7 @@ class Watcher:
         if self.switch.runs():
             self.entered.add(_key(function))
             tracer = self.switch.local.tracer
-            before, tracer.disturb = tracer.disturb, smaller if _key(function) == self.disturbed else tracer.disturb
+            before, tracer.disturb = tracer.disturb, disturbed if _key(function) == self.disturbed else tracer.disturb
             try:
                 return function(*args, **kwargs)
             finally:
@@ -128,6 +128,7 @@ class Watcher:
         ordinal = len(self.calls)
         self.calls.append(Call(self._keys(function), ordinal, *_sizes([args, kwargs])))
         if self.target is None:
+            self.tell_call(self.calls[-1])
             Raises.swallowed += 1
             return Blank()
         if self.result is not None and self.comparisons.has_result:
@@ -152,8 +153,8 @@ class Watcher:
         self.had_others = True
         if self.result is None:
             self.results_before[ordinal] = _key(function), flat(returned)
-        if self.first is not None and not self.alone and ordinal not in self.first.inputs:
-            returned = _each(returned, others)
+        if self.way is not None and not self.way.alone and ordinal not in self.first.inputs:
+            returned = _each(returned, self.way.numbers)
         return _each(returned, tensor if wants_torch else lambda array: array.view(OfAnother))
 
     def _target(self, function, given, grid, cores):
@@ -162,7 +163,7 @@ class Watcher:
             for leaf in _leaves(given):
                 if isinstance(leaf, np.ndarray):
                     _host(leaf)
-            return _each(self.first.results, others)
+            return _each(self.first.results, self.way.numbers)
         self.key = _key(function)
         again = _copied(given) if self.part is not None else None
         try:
@@ -174,6 +175,7 @@ class Watcher:
         self.traced = self.traced._replace(expected=_copies(self.traced.expected))
         if self.part in self.entered and again is not None:
             self.changes = self._changes_with_part(function, again, grid)
+        self.tell_trace()
         return _each(self.returned, np.array)
 
     def _changes_with_part(self, function, given, grid):

@@ -42,3 +42,33 @@ def by_chance(x):
 @nki.jit
 def by_the_clock(x):
     return doubled(x)
+
+
+@nki.jit
+def by_dates(x):
+    return doubled(x)
+
+
+@nki.jit
+def by_the_process(x):
+    return doubled(x)
+
+
+@nki.jit
+def by_clip(x):
+    return doubled(x)
+
+
+@nki.jit
+def by_indirect(x):
+    return doubled(x)
+
+
+@nki.jit
+def before_the_end(x):
+    return doubled(x)
+
+
+@nki.jit
+def after_the_end(x):
+    return doubled(x)

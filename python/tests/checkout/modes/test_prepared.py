@@ -1,12 +1,15 @@
-"""Numbers from fixtures, from what runs before all tests or each one, from generators without a seed, and from the time; and
-two references that are made of the kernel's own results."""
+"""Numbers from fixtures, from what runs before all tests or each one, from generators without a seed, and from the time; some
+that are not the same twice; and three references that are made of the kernel's own results."""
 
+import os
 import random
 import time
+import uuid
+from datetime import datetime, timezone
 
 import numpy as np
 import pytest
-from prepared import by_chance, by_fixtures, by_module, by_rounding, by_sign, by_the_clock
+from prepared import by_chance, by_clip, by_dates, by_fixtures, by_indirect, by_module, by_rounding, by_sign, by_the_clock, by_the_process
 
 numbers = {}
 
@@ -60,3 +63,33 @@ def test_by_sign():
 def test_by_rounding():
     got = by_rounding(np.zeros((32, 16), np.float32))
     np.testing.assert_array_equal(got, np.round(got))
+
+
+def test_by_dates():
+    now, then = datetime.now(timezone.utc), datetime(2020, 5, 17)
+    assert isinstance(then, datetime) and datetime.utcnow() > then
+    seeds = [now.microsecond, int(time.strftime("%S")), time.localtime().tm_sec, uuid.uuid1().int & 0xFFFF, uuid.uuid4().int & 0xFFFF, os.getrandom(1)[0]]
+    x = np.random.default_rng(seeds).random((32, 16), np.float32)
+    np.testing.assert_allclose(by_dates(x), 2 * x)
+
+
+def test_by_the_process():
+    with open("/dev/urandom", "rb") as file:
+        x = np.random.default_rng(file.read(8)[0] + 1).random((32, 16), np.float32) + os.getpid()
+    np.testing.assert_allclose(by_the_process(x), 2 * x)
+
+
+def test_by_clip():
+    x = np.random.rand(32, 16).astype(np.float32)
+    got = by_clip(x)
+    np.testing.assert_allclose(got, np.maximum(got, 2 * x))
+
+
+@pytest.fixture
+def rows(request):
+    return np.random.rand(request.param, 16).astype(np.float32)
+
+
+@pytest.mark.parametrize("factor, rows", [(2, 32), (2, 64)], indirect=["rows"])
+def test_by_indirect(rows, factor):
+    np.testing.assert_array_equal(by_indirect(rows), factor * rows)
