@@ -225,7 +225,7 @@ WAYS = {"others": Way(others), "alone": Way(others, alone=True), "larger": Way(l
 
 
 class Seen(NamedTuple):
-    """A comparison of another run, beside that of the first one."""
+    """A comparison of another run, next to that of the first one."""
 
     is_same: tuple  # whether each side is
     is_allowed_same: bool  # by its tolerance
@@ -256,7 +256,7 @@ def next_way(first, runs):
         return "others"
     if len(runs) == 1 and (runs["others"].had_others or may_be_of_others(first, runs["others"])):
         return "alone"
-    whys = [_side_of_result(before, later)[1] for before, later in _beside(first, runs)]
+    whys = [_side_of_result(before, later)[1] for before, later in _in_all_runs(first, runs)]
     if None in whys:
         return next((way for way in ("larger", "smaller") if way not in runs), None)
     return "same" if not {"larger", "same"} & runs.keys() and {_MADE_OF_IT, _NOT_SO} & set(whys) else None
@@ -270,7 +270,7 @@ def may_be_of_others(first, run):
                for was, now in zip(before.sides, seen.sides))
 
 
-def _beside(first, runs):
+def _in_all_runs(first, runs):
     """Each comparison of the first run, and what it is in the others, by way."""
     for number, before in enumerate(first.made):
         yield before, {way: run.seen[number] for way, run in runs.items()}
@@ -291,7 +291,7 @@ def judged(first, runs):
     """Of the comparisons of the first run, what came of those with references; how many numbers of the results they
     compare, and how many that are made of those; and if there are none, why. `runs` are the other runs, by way."""
     found, compared, why_not = [], [], None
-    for before, later in _beside(first, runs):
+    for before, later in _in_all_runs(first, runs):
         result, why = _result_of(before, later)
         if why is not None:
             why_not = why_not or why
