@@ -167,6 +167,28 @@ class CommandTest(unittest.TestCase):
         np.save(got / "out.npy", np.full_like(x, np.nan))
         self.assertEqual(run("compare", kernel, want, got)[:2], (2, "out: f32, 0 numbers: nothing to compare\nverdict: nothing to compare\n"))
 
+    def test_compare_with_nothing(self):
+        """What is made of what nothing has written is NaN for NumPy, and the simulator writes no file of it."""
+        path = self.folder / "last.py"
+        path.write_text("""import nki, nki.isa as nisa, nki.language as nl
+
+def last(x, n):
+    out = nl.ndarray((128, 4), dtype=x.dtype, buffer=nl.shared_hbm)
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=number, src=n)
+    tile = nl.ndarray((128, 4), dtype=x.dtype, buffer=nl.sbuf)
+    for i in nl.dynamic_range(nisa.register_alloc(number)):
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128), :])
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+""", encoding="utf-8")
+        kernel, want, got = self.folder / "last.json", self.folder / "w", self.folder / "g"
+        got.mkdir()
+        self.assertEqual(run(path, "last", "--arg", "x=f32[512,4]", "--arg", "n=i32[1,1]:3", "-o", kernel, "-q")[0], 0)
+        self.assertEqual(run(path, "last", "--arg", "x=f32[512,4]", "--arg", "n=i32[1,1]:0", f"--results-of={kernel}", f"--expect={want}", "-q")[0], 0)
+        status, out, _ = run("compare", kernel, want, got)
+        self.assertEqual((status, out), (2, "out: f32, 0 numbers and 512 NaN: nothing to compare\nverdict: nothing to compare\n"))
+
     def test_compare_all(self):
         """All results of one kernel, each as large as its buffer, and in two folders."""
         kernel, want, got = self.folder / "k.json", self.folder / "want", self.folder / "got"

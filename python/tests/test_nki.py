@@ -3,8 +3,10 @@
 import ast
 import builtins
 import contextlib
+import gc
 import io
 import json
+import math
 import os
 import random
 import re
@@ -152,6 +154,16 @@ class TypesTest(KernelTest):
         traced = self.traced("o = nl.ndarray((8, 2, 3, 4), dtype=x.dtype, buffer=nl.shared_hbm)\nt = nl.ndarray((8, 2, 3, 4), "
                              "dtype=x.dtype, buffer=nl.sbuf)\nnisa.dma_transpose(dst=t, src=x)\nnisa.dma_copy(dst=o, src=t)\nreturn o", x=x)
         self.check(traced, {"o": np.transpose(x, (3, 1, 2, 0))})
+
+    def test_rows_by_tiles(self):
+        """One number for each partition."""
+        body = "o = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)\ni = nl.load(at)\nnl.store(o, nl.load(x[{}]))\nreturn o"
+        x, at = support.random(128, 8), np.zeros((128, 2), np.int32)
+        for index, text in (("i, nl.arange(8)[None, :]", "several of them in a partition"),
+                            ("i[:, 0:1], i[:, 1:2]", "indices from memory in several places"),
+                            ("i[:, 0:1], nl.arange(8)[:, None]", "index grids with 128 and 8 numbers along one axis")):
+            with self.assertRaisesRegex(Refusal, text):
+                self.traced(body.format(index), first=True, x=x, at=at)
 
     def test_offset_outside(self):
         """An index beyond the tensor is an error of the device."""
@@ -527,6 +539,14 @@ class MoreTest(KernelTest):
         self.assertNotIn("computes", statement(traced, "tensor_tensor_scan"))
         self.assertEqual(race(traced), "yes")
 
+    def test_rows_by_tile(self):
+        x, order = support.random(256, 32), np.random.default_rng(5).permutation(256)
+        table = np.stack([order[:128], order[128:]], 1).astype(np.int32)
+        traced = trace("first", "rows_by_tile", x=x, table=table)
+        np.testing.assert_array_equal(traced.expected["out"][order[128:]], x[order[:128]])
+        self.assertTrue(np.isnan(traced.expected["out"][order[:128]]).all())
+        self.assertEqual(differences(traced), [])
+
     def test_rows_by_table(self):
         x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
         traced = trace("more", "rows_by_table", x=x, table=table)
@@ -616,6 +636,14 @@ class ChipTest(KernelTest):
         self.assertEqual(self.every(x, y, False) | self.every(*integers, True), every)
         self.assertEqual(every - self.every(turned, y, False) - {name for name in every if OPERATORS[name].integer},
                          {"sqrt", "rsqrt", "log", "power"})
+
+    def test_erf(self):
+        """From a table, as exact as f32 is."""
+        x = np.concatenate([np.linspace(-6, 6, 20001), np.geomspace(1e-38, 1, 200), [0, np.inf, -np.inf, 3.9999, 4, 4.001]]).astype(np.float32)
+        want = np.array([math.erf(each) for each in x])
+        got = OPERATORS["erf"].numpy(x).astype(np.float64)
+        self.assertLess((np.abs(got - want) - 0.501 * np.spacing(np.abs(want).astype(np.float32))).max(), 0)
+        self.assertTrue(np.isnan(OPERATORS["erf"].numpy(np.float32([np.nan]))).all())
 
     def test_derivatives(self):
         """They are those of the functions of whose names theirs are made."""
@@ -1615,6 +1643,11 @@ class StateTest(unittest.TestCase):
             warnings.simplefilter("error")
             trace_file(KERNELS / "wrong.py", "disturbs_more", {"x": tensor(support.random(128, 128))})
         self.assertEqual((dict(vars(builtins)), signal.getsignal(signal.SIGTERM)), before)
+
+    def test_collector_and_arguments(self):
+        before = gc.isenabled(), gc.get_threshold(), sys.argv, list(sys.argv)
+        trace_file(KERNELS / "wrong.py", "disturbs_more", {"x": tensor(support.random(128, 128))})
+        self.assertEqual((gc.isenabled(), gc.get_threshold(), sys.argv, list(sys.argv)), before)
 
     def test_hooks(self):
         """Of Python itself, and of its threads."""

@@ -34,8 +34,21 @@ def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+_STEPS = 256  # of a table of erf, for each 1
+_LAST = 4  # from there on, it is 1 in f32
+_ERF = np.array([math.erf(k / _STEPS) for k in range(_LAST * _STEPS + 2)])
+_ERF_DX = 2 / math.sqrt(math.pi) * np.exp(-(np.arange(_ERF.size) / _STEPS) ** 2) / _STEPS
+
+
 def _erf(x):
-    return np.vectorize(math.erf, otypes=[np.float32])(x)
+    """From a table of it and its derivative, by cubic polynomials in between: to 1e-11, as fast as NumPy's functions."""
+    place = np.minimum(np.abs(x), np.float32(_LAST)).astype(np.float64) * _STEPS
+    at = np.nan_to_num(place).astype(np.int64)
+    t = place - at  # NaN stays
+    rest, left, right = 1 - t, _ERF[at], _ERF[at + 1]
+    made = (rest * rest * ((1 + 2 * t) * left + t * _ERF_DX[at])
+            + t * t * ((3 - 2 * t) * right - rest * _ERF_DX[at + 1]))
+    return np.copysign(made, x).astype(np.float32)
 
 
 def _gelu_tanh(x):

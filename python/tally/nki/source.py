@@ -17,6 +17,7 @@ import ast
 import builtins
 import contextlib
 import decimal
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -123,6 +124,15 @@ def _target_names(target):
 def compiled(path, *changes):
     """The code of a file, and the modules that it cannot do without. `changes` are made in its tree, after its loops."""
     try:
+        return _compiled(path, changes)
+    except (RecursionError, MemoryError):
+        raise Refusal(f"'{path}' nests too deeply for Python's parser") from None
+
+
+def _compiled(path, changes):
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Refusal(f"cannot read '{path}': it is not a file")
+    try:
         with tokenize.open(path) as file:
             tree = ast.parse(file.read(), path)
     except OSError as problem:
@@ -132,8 +142,6 @@ def compiled(path, *changes):
                       Place(path, problem.lineno or 0, problem.offset or 0)) from None
     except (UnicodeDecodeError, ValueError) as problem:
         raise Refusal(f"'{path}' is not Python text: {problem}") from None
-    except RecursionError:
-        raise Refusal(f"'{path}' nests too deeply for Python's parser") from None
     imported = set(_imports(tree))
     for change in (_Loops(), *changes):
         tree = change.visit(tree)
@@ -303,6 +311,7 @@ def guarded(offered, names, root, finder=Finder):
     environment, folder = dict(os.environ), os.getcwd()
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr(), np.getbufsize(), np.get_printoptions()
     names, handlers, decimals = dict(vars(builtins)), _handlers(), decimal.getcontext().copy()
+    collects, thresholds, arguments = gc.isenabled(), gc.get_threshold(), (sys.argv, list(sys.argv))
     hooks, path_hooks = [getattr(module, hook) for module, hook in _HOOKS], list(sys.path_hooks)
     watchers = [ask() for ask, _ in _WATCHERS]
     hidden = [name for name in modules
@@ -333,7 +342,11 @@ def guarded(offered, names, root, finder=Finder):
         sys.modules.update({name: module for name, module in modules.items()
                             if sys.modules.get(name) is not module})
         _restore_environment(environment)
-        os.chdir(folder)
+        with contextlib.suppress(FileNotFoundError):  # it has been removed
+            os.chdir(folder)
+        sys.argv, sys.argv[:] = arguments[0], arguments[1]
+        gc.set_threshold(*thresholds)
+        (gc.enable if collects else gc.disable)()
         random.setstate(states[0])
         np.random.set_state(states[1])
         sys.setrecursionlimit(states[2])

@@ -13,6 +13,7 @@ import contextvars
 import dis
 import enum
 import functools
+import gc
 import itertools
 import os
 import random
@@ -68,7 +69,7 @@ class State:
 
     def _take(self, name, value):
         if isinstance(value, _PLAIN):
-            inner = _instance(value)[1] if _is_users_class(type(value)) and not isinstance(value, enum.Enum) else ()
+            inner = () if not _is_users_class(type(value)) else _of_member(value) if isinstance(value, enum.Enum) else _instance(value)[1]
             self._note(name, value, (type(value).__name__, repr(value)), inner)
         elif id(value) not in self._seen:
             self._seen.add(id(value))
@@ -112,7 +113,7 @@ class State:
 
     def _cache(self, name, cache):
         self._caches.append((f"{name} (its cache)", cache))
-        return ("function", id(cache)), [("()", cache.__wrapped__)]
+        return ("function", id(cache)), [("()", cache.__wrapped__), *_results(cache)]
 
     def _view(self, view):
         if self._is_gone(view.memory):
@@ -152,7 +153,7 @@ class State:
         if MARK in vars(module):
             self._pending.extend(_globals(vars(module)))
             return ("module", id(module)), ()
-        if _is_ours(module) or getattr(module, "is_interface", False):
+        if _is_ours(module):
             return ("module", id(module)), ()
         return ("module", id(module)), [(f".{name}", value) for name, value in list(vars(module).items())
                                         if isinstance(value, _PLAIN) and not name.startswith("_")]
@@ -181,8 +182,31 @@ def _descriptions(thing):
     return [(f".{name}", getattr(thing, name)) for name in names if hasattr(thing, name)]
 
 
+def _attributes(value):
+    """Those of its own, whatever its class makes of that."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def _of_member(member):
+    """What a member of an enumeration has, but for its name and value, which never change."""
+    return [(f".{name}", value) for name, value in _attributes(member).items()
+            if name not in ("_value_", "_name_", "_sort_order_", "__objclass__")]
+
+
+def _results(cache):
+    """What a function that keeps its results has kept."""
+    for kept in gc.get_referents(cache):
+        for number, result in enumerate(kept.values()) if type(kept) is dict and kept is not cache.__dict__ else ():
+            if type(result).__name__ == "_lru_list_elem":  # of a cache with a limit
+                result = (gc.get_referents(result) or [None])[-1]
+            yield f" (its result {number})", result
+
+
 def _instance(value):
-    attributes = dict(getattr(value, "__dict__", {}))
+    attributes = dict(_attributes(value))
     for cls in type(value).__mro__:
         for name, member in vars(cls).items():
             if isinstance(member, types.MemberDescriptorType):
@@ -200,7 +224,8 @@ def _held(slot, value):
 
 def _sequence(_, value):
     more = _instance(value)[1] if _is_users_class(type(value)) else ()
-    return ("sequence", type(value).__name__, len(value)), [*((f"[{place}]", thing) for place, thing in enumerate(value)), *more]
+    things = list(_builtin_base(value).__iter__(value))
+    return ("sequence", type(value).__name__, len(things)), [*((f"[{place}]", thing) for place, thing in enumerate(things)), *more]
 
 
 def _set(_, value):
@@ -210,14 +235,17 @@ def _set(_, value):
 
 
 def _dict(_, value):
-    keys = tuple(repr(key) if isinstance(key, _PLAIN) else id(key) for key in value)
+    items = list(_builtin_base(value).items(value))
+    keys = tuple(repr(key) if isinstance(key, _PLAIN) else id(key) for key, _ in items)
     more = _instance(value)[1] if _is_users_class(type(value)) else ()
-    return ("dict", keys), [*((f"[{key!r}]", thing) for key, thing in value.items()), *more]
+    return ("dict", keys), [*((f"[{key!r}]", thing) for key, thing in items), *more]
 
 
 def _numbers(_, numbers):
-    whole = numbers.size and numbers.dtype != object
-    return ("array", numbers.shape, numbers.dtype.str, numbers.flags.writeable, zlib.crc32(np.ascontiguousarray(numbers).view(np.uint8)) if whole else 0), ()
+    part = "array", numbers.shape, numbers.dtype.str, numbers.flags.writeable
+    if numbers.dtype.hasobject:
+        return (*part, 0), [(f"[{place}]", thing) for place, thing in enumerate(numbers.reshape(-1).tolist())]
+    return (*part, zlib.crc32(np.ascontiguousarray(numbers).view(np.uint8)) if numbers.size else 0), ()
 
 
 _KINDS = [

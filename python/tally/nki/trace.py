@@ -258,7 +258,7 @@ def call(function, given, recorder, root):
         for frame, _ in traceback.walk_tb(error.__traceback__):
             if place is not None and (frame.f_code.co_filename, frame.f_lineno) == place[:2]:
                 name = frame.f_code.co_name
-        raise Refusal(f"'{name}' recurses without end; Python's limit is {sys.getrecursionlimit()} calls", place) from None
+        raise Refusal(f"'{name}' recurses without end; Python's limit is {sys.getrecursionlimit()} calls: let it end, or write a loop", place) from None
     except SystemExit as error:
         _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",

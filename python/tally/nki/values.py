@@ -407,7 +407,7 @@ class View:
     def __setitem__(self, index, value):
         self.memory.tracer.assign(self[index], value)
 
-    def depends_on(self, *_):
+    def depends_on(self, *_, kind=None):
         """An edge of the kernel's own, of the instruction whose result this is."""
         self.memory.tracer.recorder.obstacle("an edge by 'depends_on': order follows from data alone")
         return self
@@ -923,6 +923,9 @@ def indexed(view, index):
     if view.scattered is not None:
         refuse("a tensor at addresses from memory cannot be indexed further; index it before")
     index = _without_ellipsis(index, len(view.shape))
+    by = [place for place, i in enumerate(index) if isinstance(i, View) and i.size > 1]
+    if by:
+        return _at_rows(view, index, *by)
     if any(isinstance(i, (Grid, np.ndarray)) and getattr(i, "ndim", 0) for i in index):
         return _at_grids(view, index)
     return _at_slices(view, index)
@@ -1059,6 +1062,9 @@ def _at_grids(view, index):
         extents, factors = grid._padded(rank)
         offset += grid.first * stride
         for k in range(rank):
+            if 1 < extents[k] != shape[k] > 1:
+                refuse(f"index grids with {shape[k]} and {extents[k]} numbers along one axis; give each an axis of its own, as in "
+                       "i[:, None] and j[None, :]")
             shape[k] = max(shape[k], extents[k])
             strides[k] += factors[k] * stride
     before = [(n, s) for place, n, s in rest if place == 0]
@@ -1069,6 +1075,19 @@ def _at_grids(view, index):
     made.grids = tuple((grid.first, (0,) * len(before) + grid._padded(rank)[1], extent) for grid, extent in zip(
         (grid for grid, _ in grids), extents_of))
     return made
+
+
+def _at_rows(view, index, place, *others):
+    """Rows whose numbers are in a tile, one in each partition."""
+    by = index[place]
+    if others or by.shape[0] != by.size:
+        refuse("indices from memory in several places, or several of them in a partition; one tile with a number in each partition "
+               "says which rows")
+    index = (*index[:place], Grid((by.size, 1), 0, (0, 0)), *index[place + 1:])
+    made = _at_grids(view, index)
+    if made.shape[0] != by.size:
+        refuse(f"{by.size} indices from memory, of a tile whose first axis has {made.shape[0]}; give each partition one")
+    return made._scattered(by, view.strides[place], made.offset, made.shape, made.strides)
 
 
 # ---- Registers ------------------------------------------------------------------------------

@@ -57,6 +57,17 @@ def product(a, b):
 
 
 @nki.jit
+def rows_by_tile(x, table):
+    """Rows whose numbers are in a tile, read by index grids, and written to others."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    rows, place = nl.load(table), nl.arange(128)[:, None]
+    column = nl.arange(x.shape[1])[None, :]
+    tile = nl.load(x[rows[place, 0], column])
+    nl.store(out[rows[:, 1:2], column], tile)
+    return out
+
+
+@nki.jit
 def scan(x):
     """What the language of kernels cannot say, between what it can."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -1,6 +1,7 @@
 """Kernels that cannot be traced, each for a reason of its own."""
 
 import builtins
+import gc
 import os
 import random
 import signal
@@ -223,6 +224,10 @@ def disturbs_more(x):
     """Sets what belongs to Python, and makes NumPy warn."""
     builtins.exit, builtins.tally_nki_disturbed = None, True
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    gc.disable()
+    gc.set_threshold(7)
+    sys.argv.append("more")
+    sys.argv = []
     tile = nl.ndarray((64, 128), dtype=nl.int32, buffer=nl.sbuf)
     nisa.memset(dst=tile, value=float("nan"))
     half = nl.ndarray((64, 128), dtype=nl.float16, buffer=nl.sbuf)

@@ -47,6 +47,7 @@ def main(order):
     with open(order, encoding="utf-8") as file:
         order = json.load(file)
     faulthandler.enable()
+    _to_folder("run")  # of the driver
     memory.limit(order["memory"])
     if order["do"] == "trace":
         signal.signal(signal.SIGTERM, lambda *_: _tell_place(order))
@@ -54,8 +55,16 @@ def main(order):
     return 0
 
 
+def _to_folder(name):
+    """What is written goes there."""
+    os.mkdir(name)
+    os.chdir(name)
+    os.environ["TMPDIR"], tempfile.tempdir = os.getcwd(), None  # which is found out in each run
+
+
 def _tell_place(order):
     """Its time is over: where it is, is all that is said of a trace that is not made yet."""
+    files.end_all()
     place = here()
     if place is not None and not os.path.exists(order["answer"]):
         _answer(order, {"place": _told(place, os.path.realpath(order["root"])), "partial": True})
@@ -131,11 +140,11 @@ class _Place:
         again.repeatable(sys.modules)
         self.unwatch = comparisons.watch(self.watcher.comparisons, sys.modules)
         roots = [self.root] + [os.path.realpath(place) for place in self.users]
-        self.unguard = files.guard(os.getcwd(), roots, self.finder.files.add)
+        self.guarded = files.Guard(os.getcwd(), roots, self.finder.files.add)
         return self
 
     def __exit__(self, *_):
-        self.unguard()
+        self.guarded.end()
         self.unwatch()
         self.guard.__exit__(None, None, None)
 
@@ -164,17 +173,19 @@ def _noted(order):
         def tell_call(case, call):
             """If it is the first one of its kernel in the case."""
             if not any(call.kernels == before.kernels for before in watcher.calls[:-1]):
-                _answer(order, {**so_far(_calls_of(case, watcher.calls, place.root)), "partial": True, "case": case.id})
+                with place.guarded.own():
+                    _answer(order, {**so_far(_calls_of(case, watcher.calls, place.root)), "partial": True, "case": case.id})
 
         try:
             calling = {}
-            for case in place.cases():
+            for case in _naming_first(place.cases(), known):
                 test = case.id.split("[")[0], case.elements
                 if calling.get(test, 0) >= drivers.MOST_CALLING and not case.is_first:
                     continue
                 watcher.calls, watcher.tell_call = [], functools.partial(tell_call, case)
-                _answer(order, {**so_far(), "partial": True, "case": case.id})
-                problem = _ran(case, place.root)
+                with place.guarded.own():
+                    _answer(order, {**so_far(), "partial": True, "case": case.id})
+                problem = _ran(case, place.root, order["seconds"] / 3)
                 if problem:
                     problems.append({"case": case.id, "names": sorted(known & case.names), **problem})
                 calls += _calls_of(case, watcher.calls, place.root)
@@ -187,20 +198,47 @@ def _noted(order):
         return {**so_far(), **found}
 
 
+def _naming_first(cases, known):
+    """Tests that name a kernel, before others: there may be no time for all. What a program defines comes of its run."""
+    others = []
+    for case in cases:
+        if drivers.is_of_test(case.id) and not known & case.names:
+            others.append(case)
+        else:
+            yield case
+    yield from others
+
+
 def _calls_of(case, calls, root):
     return [{"case": case.id, "ordinal": call.ordinal, "size": call.size, "foreign": call.foreign,
              "kernels": [[os.path.relpath(file, root), name] for file, name in call.kernels]} for call in calls]
 
 
-def _ran(case, root):
+class _TooSlow(BaseException):
+    """Takes so much time that none would be left for others."""
+
+
+def _ran(case, root, seconds=0):
+    """Why it ends early, if it does; `seconds` is a limit, if not 0."""
+
+    def end(*_):
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         case.run()
     except Done:
         return None
+    except _TooSlow:
+        return {"kind": "time limit", "text": f"it takes more than {seconds:g} s"}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever the checkout does
         return None if isinstance(error, SystemExit) and not error.code else _problem(error, root)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     return None
 
 
@@ -237,8 +275,9 @@ def _traced(order):
         def tell_trace():
             """The driver goes on, and may not come back."""
             if not order["through"] or name in watcher.entered:
-                _write(order["folder"], watcher.traced)
-                _answer(order, {**so_far(), **_of_trace(watcher, place.root), "partial": True})
+                with place.guarded.own():
+                    _write(order["folder"], watcher.traced)
+                    _answer(order, {**so_far(), **_of_trace(watcher, place.root), "partial": True})
 
         watcher.tell_trace = tell_trace
         problem = _run_case(order, place)
@@ -252,10 +291,13 @@ def _traced(order):
         made = watcher.comparisons.made
         if made and order["through"] and watcher.changes is None:
             made, watcher.comparisons.why_not = [], "the kernel around it does not run with other numbers in what this one writes"
+        if made and not _has_numbers(watcher.traced):
+            made, watcher.comparisons.why_not = [], "its results have no number"
         if made:
             passes = problem is None and drivers.is_of_test(order["case"])
-            again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, watcher.comparisons.answers, passes,
-                                                  watcher.inputs, watcher.changes))
+            with place.guarded.own():
+                again.keep(order["kept"], again.First(watcher.key, watcher.returned, made, watcher.comparisons.answers, passes,
+                                                      watcher.inputs, watcher.changes))
         elif watcher.result is not None and problem and watcher.comparisons.why_not == comparisons.NONE_SEEN:
             watcher.comparisons.why_not = f"its driver ends before: {problem['text']}"
         return {**answer, **_of_trace(watcher, place.root), "comparisons": len(made), "fails": _fails(problem),
@@ -291,11 +333,9 @@ def _run_again(order, first, way):
 def _apart(name, run):
     """What it gives in a process of its own, which has a folder of its own. If that process ends, so does this one."""
     folder, kept = os.path.abspath(name), os.path.abspath(f"{name}.pickle")
-    os.mkdir(folder)
     process = os.fork()
     if process == 0:
-        os.chdir(folder)
-        os.environ["TMPDIR"], tempfile.tempdir = folder, None  # which is found out as in the first run
+        _to_folder(folder)
         again.keep(kept, run())
         EXIT(0)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -304,7 +344,7 @@ def _apart(name, run):
         os.kill(os.getpid(), -status)
     if status:
         EXIT(status)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     made = again.kept(kept)
     os.remove(kept)
     return made

@@ -13,6 +13,7 @@ The exit status says whether there is a page, and nothing of the kernels: 0 if t
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -128,7 +129,8 @@ class Walk:
         self.program = measure.find_program()
         self.limits = {"memory": options.memory, "max_operations": options.max_operations, "ring": options.ring,
                        "max_multiply_adds": int(options.max_multiply_adds)}
-        kept = {**self.limits, "seconds": options.seconds, "torch": _has("torch")}
+        names = hashlib.sha256(found.names(self.root, self.output)).hexdigest()
+        kept = {**self.limits, "seconds": options.seconds, "torch": _has("torch"), "names": names}
         facts = measure.machine_facts(self.program, options.machine) if self.program else ""
         # Which calls a driver makes is not a question to tally, and may take an hour to find: they outlive another tally or machine.
         self.of_calls = results.common_key(kept)
@@ -141,7 +143,9 @@ class Walk:
         kernels = [kernel for kernel in self.checkout.kernels if self.options.only in kernel.id]
         if not kernels:
             left_out = f"; {self.checkout.in_tests} are in files of tests, and left out" if self.checkout.in_tests else ""
-            raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: no function with a decorator as '@nki.jit'{left_out}")
+            why = (f"none of the {len(self.checkout.kernels)} there is called so" if self.checkout.kernels else
+                   f"no function with a decorator as '@nki.jit'{left_out}")
+            raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: {why}")
         self._lock()
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
         self.calls, self.problems = {}, [{"driver": file, "kind": "broken", "text": problem.split(": ", 1)[1], "file": file,
@@ -231,6 +235,7 @@ class Walk:
             finally:
                 if process is not None:
                     _end(process)
+        shutil.rmtree(folder / "run", ignore_errors=True)
         told = json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {"partial": True}
         if told.pop("partial", False):
             told["limit"] = limit or _death(process.returncode, (folder / "log.txt").read_text(errors="replace"))

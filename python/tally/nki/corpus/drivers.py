@@ -16,6 +16,7 @@ A program that calls a function of its own with one kernel by name is also run f
 """
 
 import ast
+import contextlib
 import enum
 import functools
 import inspect
@@ -36,7 +37,7 @@ from ..elements import Element
 from ..modules import Kernel
 from ..source import compiled
 from .found import is_class_of_tests
-from .standins import Blank, Mark, Skipped
+from .standins import Blank, Mark, Skipped, patches
 
 MOST_SETS = 4000  # of parameters that are looked at
 MOST_CASES = 10  # of one test, and
@@ -61,7 +62,7 @@ def cases(path, root, finder, handed):
             yield from _siblings(path, module[0])
         return
     loaded = []
-    for file in filter(os.path.exists, conftests(path, root)):
+    for file in filter(os.path.isfile, conftests(path, root)):
         try:
             loaded.append(load(file, root))
         except (Exception, SystemExit) as error:  # the checkout's own file, which may need what is not installed
@@ -87,8 +88,9 @@ def cases(path, root, finder, handed):
                        frozenset(value for _, value in _leaves(given) if isinstance(value, Element)))
 
 
-def _run_test(function, module, given, handed, marks):
-    _call(function, module, given, handed)
+def _run_test(prepared, module, given, handed, marks):
+    with prepared as function:
+        _call(function, module, given, handed)
     if any(mark.name == "xfail" and mark.kwargs.get("strict") and all(mark.args) and mark.kwargs.get("condition", True) for mark in marks):
         raise AssertionError("it passes, and is marked as one that fails")
 
@@ -157,7 +159,7 @@ def _run_program(path, finder, started):
 
 
 def _tests(module):
-    """Name, function, what makes the function ready to be called, and its marks, for each test."""
+    """Name, function, what makes it ready to be called, in a `with`, and its marks, for each test."""
     for name, thing in list(vars(module).items()):
         if isinstance(thing, types.FunctionType) and name.startswith("test"):
             yield name, thing, functools.partial(_function, module, thing), _marks(thing, module)
@@ -181,17 +183,24 @@ def _marks(*owners):
     return found
 
 
+@contextlib.contextmanager
 def _method(kind, key):
-    """A method of a class of tests, once what comes before each test has run."""
+    """A method of a class of tests, with what comes before each test, and if it passes, what comes after."""
     made = kind(key) if issubclass(kind, unittest.TestCase) else kind()
     _prepare(made, ("setUpClass", "setup_class", "setUp", "setup_method"), getattr(made, key))
-    return getattr(made, key)
+    yield getattr(made, key)
+    _prepare(made, ("tearDown", "teardown_method"), getattr(made, key))
+    while getattr(made, "_cleanups", None):
+        function, given, named = made._cleanups.pop()
+        function(*given, **named)
 
 
+@contextlib.contextmanager
 def _function(module, function):
     """The same of a function."""
     _prepare(module, ("setup_function",), function)
-    return function
+    yield function
+    _prepare(module, ("teardown_function",), function)
 
 
 def _prepare(owner, names, given):
@@ -218,6 +227,7 @@ def _called(function, module, given, handed, target):
             fixtures.get(name)
     asked = [name for name, parameter in parameters.items() if name in given or parameter.default is inspect.Parameter.empty]
     function(**{name: fixtures.get(name, parameters[name].annotation) for name in asked})
+    fixtures.end()
 
 
 class _ForFixture(NamedTuple):
@@ -248,6 +258,9 @@ class _Fixtures:
             return next((member for member in annotation if self.target in (member.name.lower(), member.value)),
                         next(iter(annotation)))
         found = next(filter(None, (_own_fixture(owner, name) for owner in self.owners)), None)
+        if found is None and name == "monkeypatch":
+            self.open.append(patches())
+            return next(self.open[-1])
         if found is None:
             return Path(tempfile.mkdtemp()) if name == "tmp_path" else Blank(self.handed)
         first = next(iter(found.values_of_request), None)  # one is enough
@@ -258,6 +271,11 @@ class _Fixtures:
             return value
         self.open.append(value)  # what comes after the test is not to come before it
         return next(value)
+
+    def end(self):
+        """What comes after a test that passes: it may still find something wrong."""
+        for value in reversed(self.open):
+            next(value, None)
 
 
 def _own_fixture(owner, name):

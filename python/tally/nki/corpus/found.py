@@ -125,27 +125,48 @@ def _python_files(root):
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
         for name in sorted(names):
-            if name.endswith(".py"):
-                yield os.path.relpath(os.path.join(folder, name), root)
+            path = os.path.join(folder, name)
+            if name.endswith(".py") and os.path.isfile(path):  # and no pipe, or a device
+                yield os.path.relpath(path, root)
+
+
+def names(root, without):
+    """Of all files and folders of the checkout, and where its links lead: what a driver may find there, or look for in vain. Not
+    those of `without`, a folder for results."""
+    found = []
+    for folder, folders, files in os.walk(os.fsencode(root)):
+        folders[:] = sorted(name for name in folders if name not in (b".git", b"__pycache__")
+                            and os.path.join(folder, name) != os.fsencode(without))
+        for name in sorted([*folders, *files]):
+            path = os.path.join(folder, name)
+            found += [path, os.readlink(path) if os.path.islink(path) else b""]
+    return b"\0".join(found)
 
 
 def _text(path):
+    """As much as can be read of it."""
     try:
         with tokenize.open(path) as file:
             return file.read()
-    except (OSError, SyntaxError, UnicodeDecodeError):
+    except OSError:
         return ""
+    except (SyntaxError, UnicodeDecodeError):  # it says that it is in another encoding, or is in none
+        with open(path, encoding="latin-1") as file:
+            return file.read()
 
 
 def _parsed(path):
     """Text, syntax tree (None if there is none), and why there is none."""
     text = _text(path)
     try:
-        return text, ast.parse(text, path), ""
+        with open(path, "rb") as file:
+            return text, ast.parse(file.read(), path), ""
     except SyntaxError as problem:
-        return text, None, f"{problem.lineno}: the file does not parse: {problem.msg}"
-    except (ValueError, RecursionError) as problem:
+        return text, None, f"{problem.lineno or 1}: the file does not parse: {problem.msg}"
+    except (OSError, ValueError) as problem:
         return text, None, f"1: the file does not parse: {problem}"
+    except (RecursionError, MemoryError):
+        return text, None, "1: the file nests too deeply for Python's parser"
 
 
 def _by_text(text):

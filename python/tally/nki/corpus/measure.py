@@ -19,7 +19,7 @@ from ..refusal import Refusal
 from . import memory
 
 STRATEGIES = ("barrier", "per-loop", "auto", "unrolled", "ideal")
-DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled")  # those that make code
+DATA_STRATEGIES = ("per-loop", "barrier", "auto", "unrolled", "per-instruction", "per-engine")  # those that make code
 
 
 def find_program():

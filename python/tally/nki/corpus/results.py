@@ -1,7 +1,7 @@
 """What is kept of earlier runs, and when it still holds.
 
 Each result is a file of JSON with a `key`: a digest of all that it depends on. These are the package itself,
-the options, the files of the checkout that were loaded, and for a kernel the program `tally`. A result whose key is the
+the options, the files of the checkout that were loaded, which ones there are at all, and for a kernel the program `tally`. A result whose key is the
 same now is taken as it is; any other is made again.
 """
 
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def _digest(*parts):
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(part if isinstance(part, bytes) else str(part).encode())
+        digest.update(part if isinstance(part, bytes) else str(part).encode(errors="surrogateescape"))
         digest.update(b"\0")
     return digest.hexdigest()[:24]
 
@@ -35,8 +35,9 @@ def key(common, root, files, *more):
     """Of one result, which has loaded these files of the checkout."""
     contents = []
     for file in files:
+        path = Path(root, file)
         try:
-            contents += [file, Path(root, file).read_bytes()]
+            contents += [file, path.read_bytes() if path.is_file() else "none"]
         except OSError:
             contents += [file, "gone"]
     return _digest(common, *more, *contents)

@@ -10,6 +10,8 @@ ends there, and the page says so: an imitation would be compared with itself.
 
 import contextlib
 import importlib.util
+import os
+import sys
 import types
 
 import numpy as np
@@ -176,6 +178,65 @@ def _class_of_pytest(name):
     if not name[0].isupper():
         raise AttributeError(name)
     return object  # for annotations
+
+
+_NOT_GIVEN = object()
+
+
+class _Patch:
+    """What is set for one test, and undone after it."""
+
+    def __init__(self):
+        self.undo = contextlib.ExitStack()
+
+    def setattr(self, thing, name, value=_NOT_GIVEN, raising=True):
+        if value is _NOT_GIVEN:  # "module.name", value
+            (place, _, last), value = thing.rpartition("."), name
+            thing, name = importlib.import_module(place), last
+        before = vars(thing).get(name, getattr(thing, name, _NOT_GIVEN)) if isinstance(thing, type) else getattr(thing, name, _NOT_GIVEN)
+        if before is _NOT_GIVEN and raising:
+            raise AttributeError(f"{thing!r} has no attribute '{name}'")
+        self.undo.callback(*((delattr, thing, name) if before is _NOT_GIVEN else (setattr, thing, name, before)))
+        setattr(thing, name, value)
+
+    def delattr(self, thing, name, raising=True):
+        if hasattr(thing, name) or raising:
+            self.undo.callback(setattr, thing, name, getattr(thing, name))
+            delattr(thing, name)
+
+    def setitem(self, thing, name, value):
+        self.undo.callback(*((thing.__setitem__, name, thing[name]) if name in thing else (thing.pop, name, None)))
+        thing[name] = value
+
+    def delitem(self, thing, name, raising=True):
+        if name in thing or raising:
+            self.undo.callback(thing.__setitem__, name, thing[name])
+            del thing[name]
+
+    def setenv(self, name, value, prepend=None):
+        self.setitem(os.environ, name, f"{value}{prepend}{os.environ[name]}" if prepend and name in os.environ else str(value))
+
+    def delenv(self, name, raising=True):
+        self.delitem(os.environ, name, raising)
+
+    def chdir(self, path):
+        self.undo.callback(os.chdir, os.getcwd())
+        os.chdir(path)
+
+    def syspath_prepend(self, path):
+        self.undo.callback(sys.path.__setitem__, slice(None), list(sys.path))
+        sys.path.insert(0, str(path))
+
+    @contextlib.contextmanager
+    def context(self):
+        yield from patches()
+
+
+def patches():
+    """pytest's `monkeypatch`, and what undoes it."""
+    made = _Patch()
+    yield made
+    made.undo.close()
 
 
 def _pytest():

@@ -72,3 +72,26 @@ def before_the_end(x):
 @nki.jit
 def after_the_end(x):
     return doubled(x)
+
+
+FACTOR = 2.0
+
+
+@nki.jit
+def by_a_patch(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=FACTOR)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def wrong_at_the_end(x):
+    return doubled(x)
+
+
+@nki.jit
+def wrong_in_a_cleanup(x):
+    return doubled(x)

@@ -4,12 +4,15 @@ that are not the same twice; and three references that are made of the kernel's 
 import os
 import random
 import time
+import unittest
 import uuid
 from datetime import datetime, timezone
 
 import numpy as np
+import prepared
 import pytest
-from prepared import by_chance, by_clip, by_dates, by_fixtures, by_indirect, by_module, by_rounding, by_sign, by_the_clock, by_the_process
+from prepared import by_a_patch, by_chance, by_clip, by_dates, by_fixtures, by_indirect, by_module, by_rounding, by_sign, by_the_clock, by_the_process
+from prepared import wrong_at_the_end, wrong_in_a_cleanup
 
 numbers = {}
 
@@ -93,3 +96,33 @@ def rows(request):
 @pytest.mark.parametrize("factor, rows", [(2, 32), (2, 64)], indirect=["rows"])
 def test_by_indirect(rows, factor):
     np.testing.assert_array_equal(by_indirect(rows), factor * rows)
+
+
+def test_by_a_patch(monkeypatch, x):
+    monkeypatch.setattr(prepared, "FACTOR", 3.0)
+    monkeypatch.setenv("FACTOR", 3)
+    np.testing.assert_allclose(by_a_patch(x), int(os.environ["FACTOR"]) * x, rtol=1e-6)
+
+
+def test_after_the_patch():
+    assert prepared.FACTOR == 2.0 and "FACTOR" not in os.environ
+
+
+@pytest.fixture
+def exact():
+    found = []
+    yield found
+    np.testing.assert_array_equal(*found)
+
+
+def test_wrong_at_the_end(exact, x):
+    exact[:] = wrong_at_the_end(x), 2.5 * x
+    np.testing.assert_allclose(*exact, rtol=0.45)
+
+
+class Cleans(unittest.TestCase):
+    def test_wrong_in_a_cleanup(self):
+        x = np.random.rand(32, 16).astype(np.float32)
+        got = wrong_in_a_cleanup(x)
+        self.addCleanup(np.testing.assert_array_equal, got, 2.5 * x)
+        np.testing.assert_allclose(got, 2.5 * x, rtol=0.45)
