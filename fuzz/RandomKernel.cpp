@@ -35,6 +35,7 @@ enum Stream : uint64_t {
   OverStream = 0x9fb21c651e98df25,
   TwinStream = 0xd6e8feb86659fd93,
   ValueStream = 0xa0761d6478bd642f,
+  LoadStream = 0xe7037ed1a0b428db,
 };
 
 /// A dependence before it is handed to a builder.
@@ -74,8 +75,15 @@ public:
       tiles = std::make_unique<TileDrawer>(builder, seed ^ TileStream, options.tiles, ties);
     }
     wanted = random.in(options.instructions);
+    const bool loads = ties && Random(seed ^ LoadStream).percent(12);
+    if (loads) {
+      addLoads();
+    }
     while (numInstrs < wanted) {
       addStatement(0);
+    }
+    if (loads) {
+      addLoopOfLoaded();
     }
   }
 
@@ -92,6 +100,22 @@ private:
         builder.declareValue(name, draw.below(2), max);
       }
     }
+  }
+
+  /// Each engine has what may need the value, or count a loop that does.
+  void addLoads() {
+    for (EngineId engine : builder.peek().engines.ids()) {
+      builder.instr(fmt::format("i{}", numInstrs++), builder.queueOf(engine));
+      builder.loads("t");
+    }
+  }
+
+  void addLoopOfLoaded() {
+    current.push_back(
+        builder.beginLoop(fmt::format("L{}", numLoops++), builder.formula("$t", 0, {})));
+    addBlock();
+    current.pop_back();
+    builder.endLoop();
   }
 
   void addQueues() {

@@ -33,6 +33,15 @@ double expectedTrips(const Loop &loop) {
   return 1;
 }
 
+/// How often a loop runs if it runs as often as it is said to where the kernel leaves it open.
+static double tripsAt(const Loop &loop, uint64_t openTrips) {
+  return loop.isBranch() || loop.trip.known()
+             ? expectedTrips(loop)
+             : static_cast<double>(
+                   std::clamp(openTrips, loop.trip.least(),
+                              std::max(loop.trip.least(), loop.trip.most().value_or(maxCount))));
+}
+
 IdVector<LoopId, double> expectedEntries(const Kernel &kernel) {
   IdVector<LoopId, double> entries(kernel.loops.size(), 1);
   for (LoopId id : kernel.loops.ids()) {
@@ -44,8 +53,15 @@ IdVector<LoopId, double> expectedEntries(const Kernel &kernel) {
   return entries;
 }
 
-double expectedIssues(const Kernel &kernel) {
-  IdVector<LoopId, double> entries = expectedEntries(kernel);
+double expectedIssues(const Kernel &kernel, std::optional<uint64_t> openTrips) {
+  IdVector<LoopId, double> entries(kernel.loops.size(), 1);
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.parent.valid()) {
+      entries[id] =
+          entries[loop.parent] * (openTrips ? tripsAt(loop, *openTrips) : expectedTrips(loop));
+    }
+  }
   double issues = 0;
   for (const Instr &instr : kernel.instrs) {
     issues += entries[instr.home];

@@ -1,6 +1,6 @@
 //===- VerifyCode.cpp - Is this code well formed? -------------------------===//
 //
-// One pass over the operations of each engine, in which four parts take a look, each with its own
+// One pass over the operations of each engine, in which six parts take a look, each with its own
 // state:
 //
 //   References   registers, semaphores, dependences: is there what an operation names?
@@ -8,6 +8,7 @@
 //                is in
 //   BodyOrder    in each body, what stands there stands in the order of the kernel
 //   Issues       each instruction once, on its engine, in its body
+//   Loads        has the engine loaded what says how often a loop or branch runs?
 //   Passes       waits that only the first body of a pass tests: would the others pass?
 //
 // What may stand in a body is what the kernel has there:
@@ -23,12 +24,14 @@
 
 #include "../Support/Report.h"
 
+#include "tally/Model/Loads.h"
 #include "tally/Model/NeverRuns.h"
 #include "tally/Model/Pins.h"
 #include "tally/Support/Printable.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tally {
@@ -502,6 +505,7 @@ private:
   void operation(const Op &op);
   void issue(const Op &op);
   void beginBody(const Op &op);
+  void checkLoaded(const Loop &loop, LoopId id);
   void checkWritten(const Op &begin);
   void beginBarrier(const Op &op);
 
@@ -511,6 +515,7 @@ private:
   BodyOrder order;
   Issues issues;
   Passes passes;
+  std::set<NameId> loaded; ///< values, so far
 };
 
 } // namespace
@@ -555,6 +560,9 @@ void EngineVerifier::issue(const Op &op) {
                   "instruction {} is issued", "kernel")) {
     issues.add(op, brackets, order);
     references.waitAndSignal(op, brackets.place());
+    for (const LoadedValue &value : context.kernel.loadsOf(op.instr())) {
+      loaded.insert(value.value);
+    }
   }
 }
 
@@ -571,7 +579,28 @@ void EngineVerifier::beginBody(const Op &op) {
   if (isKnown && op.amount != 1) {
     checkWritten(op);
   }
+  if (isKnown) {
+    checkLoaded(context.kernel.loops[op.loop()], op.loop());
+  }
   brackets.open(op.kind, isKnown ? op.target : Id<void>::noneValue);
+}
+
+/// An engine may have to run a loop only to count it.
+void EngineVerifier::checkLoaded(const Loop &loop, LoopId id) {
+  for (const LoadedValue &value : context.kernel.loads) {
+    const std::string_view name = context.kernel.text(value.value);
+    if (!loaded.contains(value.value) && isGivenBy(context.kernel, id, name)) {
+      context
+          .error(loop.where,
+                 "it runs '{}', which '{}' gives, and has not loaded that; add an instruction on "
+                 "this engine, before '{}', with loads [\"{}\"]",
+                 context.kernel.text(loop.name), name, context.kernel.text(loop.name), name)
+          .note(context.kernel.instrs[value.instr].where,
+                fmt::format("'{}' loads it for engine '{}'", context.kernel.nameOf(value.instr),
+                            context.kernel.nameOf(context.kernel.engineOf(value.instr))));
+      return;
+    }
+  }
 }
 
 /// Whether a loop can be written as it is said to be.

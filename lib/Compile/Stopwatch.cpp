@@ -23,7 +23,7 @@ Stopwatch::Stopwatch(const Kernel &kernel, const Machine &machine, uint64_t trip
     : kernel(kernel), machine(machine), bindings(kernel), ofLong(ofLong),
       most(static_cast<uint64_t>(effort * static_cast<double>(mostOperations))), left(most) {
   std::vector<std::string> missing;
-  const bool isLong = expectedIssues(kernel) >= mostInRun;
+  const bool isLong = expectedIssues(kernel, trips) >= mostInRun;
   if (!isLong || (ofLong == Long::Beginnings && kernel.instrs.size() <= mostTimed)) {
     timing = Timing::of(machine, missing);
   }

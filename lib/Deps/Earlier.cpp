@@ -27,6 +27,9 @@ public:
   explicit Meetings(const Kernel &kernel) : kernel(kernel), memory(kernel) {}
 
   bool meet(InstrId first, InstrId second) {
+    if (!kernel.loadsOf(first).empty() || !kernel.loadsOf(second).empty()) {
+      return true; // what comes after it may need its value
+    }
     if (kernel.instrs[first].queue == kernel.instrs[second].queue && usesKept(kernel, first) &&
         usesKept(kernel, second)) {
       return true;

@@ -12,6 +12,7 @@
 
 #include "CheckDeps.h"
 #include "tally/Model/ComputeText.h"
+#include "tally/Model/Loads.h"
 #include "tally/Model/Open.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
@@ -110,6 +111,7 @@ void Checker::run() {
   control();
   checkPins(kernel, diagnostics);
   checkOpen(kernel, diagnostics);
+  checkLoads(kernel, diagnostics);
   checkDeps(kernel, diagnostics);
 }
 
@@ -428,8 +430,9 @@ void Checker::computes(InstrId id) {
   }
 }
 
-/// Trips and conditions are values that stand before the kernel starts. One with the name of
-/// memory that the kernel writes would be read too early, or differently by each engine.
+/// Trips and conditions are values that stand before the kernel starts, or that it loads. One with
+/// the name of memory that the kernel writes, and that nothing loads, would be read too early, or
+/// differently by each engine.
 void Checker::control() {
   std::vector<InstrId> writerOf(kernel.strings.size()); // by the name of a buffer
   for (InstrId id : kernel.instrs.ids()) {
@@ -457,12 +460,14 @@ void Checker::control() {
 }
 
 void Checker::givenBy(LoopId id, NameId value, const std::vector<InstrId> &writerOf) {
-  if (value.valid() && writerOf[value.value].valid()) {
+  const bool isLoaded =
+      std::ranges::find(kernel.loads, value, &LoadedValue::value) != kernel.loads.end();
+  if (value.valid() && writerOf[value.value].valid() && !isLoaded) {
     InstrId writer = writerOf[value.value];
     report(diagnostics, kernel.loops[id].where,
            "how often '{}' runs is given by '{}', and '{}' writes a buffer of that name; control "
-           "cannot read what the kernel writes: load the value before, or give one of the two "
-           "another name",
+           "cannot read what the kernel writes: load the value before, or by 'loads' of an "
+           "instruction; or give one of the two another name",
            kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer))
         .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
   }

@@ -258,6 +258,9 @@ private:
       }
     }
     builder.computes(textOf(instr.computes));
+    for (const LoadedValue &loaded : old.loadsOf(node.instr)) {
+      builder.loads(textOf(loaded.value));
+    }
     for (AccessId id : instr.accesses) {
       if (draft.touches[id]) {
         const Access &access = old.accesses[id];

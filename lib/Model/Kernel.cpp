@@ -13,6 +13,11 @@ RunValueId Kernel::valueNamed(std::string_view wanted) const {
                                : RunValueId(static_cast<uint32_t>(found - values.begin()));
 }
 
+std::span<const LoadedValue> Kernel::loadsOf(InstrId id) const {
+  auto found = std::ranges::equal_range(loads, id, {}, &LoadedValue::instr);
+  return {found.begin(), found.end()};
+}
+
 std::span<const QueueId> Kernel::otherQueues(InstrId id) const {
   auto found = std::ranges::lower_bound(openQueues, id, {}, &OpenQueues::instr);
   return found == openQueues.end() || found->instr != id ? std::span<const QueueId>()

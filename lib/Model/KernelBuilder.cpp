@@ -233,6 +233,12 @@ void KernelBuilder::computes(std::string_view text) {
   kernel.instrs.raw().back().computes = said(text);
 }
 
+void KernelBuilder::loads(std::string_view value) {
+  assert(!kernel.instrs.empty() && "a value is loaded by the instruction added last");
+  const InstrId last(static_cast<uint32_t>(kernel.instrs.size()) - 1);
+  kernel.loads.push_back({last, kernel.strings.intern(value)});
+}
+
 AccessId KernelBuilder::access(AccessKind kind, BufferId buffer, std::string_view canonicalText) {
   assert(!kernel.instrs.empty() && "an access belongs to the instruction added last");
   ++kernel.instrs.raw().back().accesses.count;

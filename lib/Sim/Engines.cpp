@@ -20,7 +20,7 @@ void Simulator::runEngine(SimEngine &engine) {
       return;
     }
     bool isNext = Moment{engine.now, actor} < limit;
-    if (!isNext && touchesOutside(engine.run.head().kind)) {
+    if (!isNext && (touchesOutside(engine.run.head().kind) || engine.loads.count != 0)) {
       break;
     }
     if (!execute(engine)) {
@@ -91,6 +91,10 @@ void Simulator::goOn(SimEngine &engine, Stall kind, const Due &until) {
 
 /// Executes the operation at the head; false if it cannot be executed now.
 bool Simulator::execute(SimEngine &engine) {
+  if (!haveRetired(engine, engine.loads)) {
+    return false; // what follows may need the value
+  }
+  engine.loads = {};
   const Op &op = engine.run.head();
   const SimOp &here = engine.ops[engine.at()];
   switch (op.kind) {
@@ -199,14 +203,28 @@ bool Simulator::executeIssue(SimEngine &engine, const Op &op) {
   arrive(engine, queue, op.instr(), arrival);
   engine.now = after;
   ++result.instructions;
+  if (!kernel.loadsOf(op.instr()).empty()) {
+    engine.loads = {kernel.instrs[op.instr()].queue.value, 1};
+  }
   return true;
 }
 
 bool Simulator::executeDrain(SimEngine &engine) {
+  if (!haveRetired(engine, kernel.engines[engine.id].queues)) {
+    return false;
+  }
+  spend(engine, timing.drain);
+  return true;
+}
+
+/// Whether all instructions in these queues of the engine have; if not, the engine stops, or is
+/// moved to the time when they have.
+bool Simulator::haveRetired(SimEngine &engine, IdRange<QueueId> drained) {
   Due last;
-  for (QueueId q : kernel.engines[engine.id].queues) {
+  for (QueueId q : drained) {
     SimQueue &queue = queues[q];
     if (!isSettled(queue)) {
+      engine.drains = drained;
       stop(engine, EngineState::Draining);
       return false;
     }
@@ -220,7 +238,6 @@ bool Simulator::executeDrain(SimEngine &engine) {
     stall(engine, Stall::Drain, last);
     return false;
   }
-  spend(engine, timing.drain);
   return true;
 }
 

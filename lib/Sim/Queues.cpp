@@ -225,9 +225,12 @@ void Simulator::endOne(SimQueue &queue, Tick now) {
 /// Lets a drain go on once all retirements of its engine are known. The last of them is not in the
 /// past, as it has just become known.
 void Simulator::resumeDrain(SimEngine &engine, [[maybe_unused]] Tick now) {
+  if (engine.state != EngineState::Draining) {
+    return;
+  }
   Due last;
-  for (QueueId q : kernel.engines[engine.id].queues) {
-    if (engine.state != EngineState::Draining || !isSettled(queues[q])) {
+  for (QueueId q : engine.drains) {
+    if (!isSettled(queues[q])) {
       return;
     }
     last = queues[q].lastRetire.at >= last.at ? queues[q].lastRetire : last;

@@ -60,7 +60,9 @@ struct SimEngine {
   EngineRun run;
   std::vector<SimOp> ops;
   EngineState state = EngineState::Ready;
-  uint32_t threshold = 0; ///< Waiting
+  uint32_t threshold = 0;  ///< Waiting
+  IdRange<QueueId> drains; ///< Draining: those whose instructions have to retire
+  IdRange<QueueId> loads;  ///< the queue of an instruction that loads a value for it; or none
   Tick now = 0;
   Tick blockedSince = 0;
   uint32_t firstOp = 0;      ///< of this engine in numbers over all engines
@@ -134,6 +136,7 @@ private:
   bool executeIssue(SimEngine &engine, const Op &op);
   bool hasRoom(SimEngine &engine, SimQueue &queue);
   bool executeDrain(SimEngine &engine);
+  bool haveRetired(SimEngine &engine, IdRange<QueueId> drained);
   void executeSignal(SimEngine &engine, const Op &op);
   void executeReset(const Op &op, Tick now);
   void beginLoop(SimEngine &engine);

@@ -253,6 +253,9 @@ void KernelResolver::add(const InstrData &data, Location place) {
     }
   }
   builder.computes(data.computes);
+  for (const std::string &value : data.loads) {
+    builder.loads(value);
+  }
   instrs.add(builder.peek().instrs[id].name, id);
   pin(id, data.semaphore);
   accesses(AccessKind::Read, data.reads, "reads");

@@ -48,6 +48,8 @@ tally.kernel @everything {
     tally.instr "open" on "act" or ["pe", "dma"] writes ["R[A mod 3, 0:8]", "Q[A mod 3, 0:8]"]
     // CHECK-NEXT: tally.instr "fill" on "act" reads ["R[A mod 3, 0:8]", "Q[(A - 1) mod 3, 0:8]"]{{$}}
     tally.instr "fill" on "act" reads ["R[A mod 3, 0:8]", "Q[(A - 1) mod 3, 0:8]"]
+    // CHECK-NEXT: tally.instr "count" on "act" reads ["scalar"] loads ["d"]{{$}}
+    tally.instr "count" on "act" loads ["d"] reads ["scalar"]
     // CHECK-NEXT: tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]{{$}}
     tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]
     // CHECK-NEXT: tally.if "c" divergent {

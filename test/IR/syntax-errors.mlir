@@ -113,7 +113,7 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{unknown clause 'wirtes'; the clauses here are 'on', 'or', 'op', 'computes', 'reads', 'writes', 'accumulates', 'semaphore'; did you mean 'writes'?}}
+  // expected-error@+1 {{unknown clause 'wirtes'; the clauses here are 'on', 'or', 'op', 'computes', 'reads', 'writes', 'accumulates', 'loads', 'semaphore'; did you mean 'writes'?}}
   tally.instr "a" on "q" wirtes ["X"]
 }
 

@@ -47,7 +47,7 @@ tally.code @k {
 // CHECK-NEXT: A $n mod floordiv total trips if and
 // CHECK-NEXT: takes the place of ['12:44 [A]']
 // CHECK: --- completion:"Y"] s^
-// CHECK-NEXT: op computes writes accumulates semaphore
+// CHECK-NEXT: op computes writes accumulates loads semaphore
 // CHECK-NEXT: takes the place of ['12:53 [semaphore]']
 // CHECK: --- completion:"more" on ^
 // CHECK-NEXT: "act" "dma" "q"
@@ -74,4 +74,4 @@ tally.code @k {
 // CHECK-NEXT: "r0"
 // CHECK-NEXT: takes the place of ['27:37 []']
 // CHECK: --- completion:      re^
-// CHECK-NEXT: tally.loop tally.if tally.instr or op computes reads writes accumulates semaphore
+// CHECK-NEXT: tally.loop tally.if tally.instr or op computes reads writes accumulates loads semaphore

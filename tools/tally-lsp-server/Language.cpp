@@ -182,6 +182,10 @@ static constexpr Word words[] = {
     {"instr", "accumulates", "accumulates [\"X[i]\", ...]",
      "The tiles that the instruction adds to. Two accumulations on one queue need no dependence.",
      Tile, NameKind::Buffer},
+    {"instr", "loads", "loads [\"n\", ...]",
+     "Run-time values that the instruction loads for its engine, which goes on once it has "
+     "retired: "
+     "what follows on this engine has them."},
     {"instr", "semaphore", "semaphore N",
      "The number of the semaphore that the instruction raises."},
 

@@ -182,7 +182,7 @@ TEST(CompactTest, errorsOfWhatItStandsFor) {
             "k.json:6:66: error: at 'version': expected an integer from 1 to 2, found \"e\"\n");
   std::string unknown =
       "unknown key 'kew'; allowed keys: 'instr', 'queue', 'or', 'op', 'computes', "
-      "'reads', 'writes', 'accumulates', 'semaphore', 'loc'\n";
+      "'reads', 'writes', 'accumulates', 'loads', 'semaphore', 'loc'\n";
   EXPECT_EQ(errorsOf("\"queue\"", "\"kew\""),
             "k.json:5:14: error: at 'body[0]': " + unknown +
                 "k.json:5:14: error: at 'body[1]': " + unknown +

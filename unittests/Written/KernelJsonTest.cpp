@@ -74,6 +74,8 @@ Kernel everything() {
   b.beginIf("d");
   b.endIf();
   b.instr("tail", b.queueOf(act));
+  b.loads("n");
+  b.loads("m");
   LoopId inner = b.beginLoop("B", b.value("n", 1, 4096), false);
   InstrId q = b.instr("q", b.queueOf(sp));
   b.endLoop();

@@ -421,7 +421,7 @@ class Kernel:
 
     def read_instruction(self, value, path, body):
         check_fields(value, path, ("instr", "queue"),
-                     ("or", "op", "computes", "reads", "writes", "accumulates", "semaphore", "loc"))
+                     ("or", "op", "computes", "reads", "writes", "accumulates", "loads", "semaphore", "loc"))
         name = text(value["instr"], path + ".instr")
         if name in self.instructions:
             raise Wrong(path, f"instruction '{name}' is there twice")

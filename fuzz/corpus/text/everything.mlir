@@ -9,6 +9,7 @@ tally.kernel @everything {
   tally.loop "A" trips 64 {
     tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]
     tally.instr "scale" on "act" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
+    tally.instr "count" on "act" reads ["scalar"] loads ["d"]
     tally.if "c" divergent {
       tally.instr "p" on "pe"
     } else {

@@ -88,6 +88,10 @@ struct Operand {
 struct Op {
   OpKind kind = OpKind::Alu;
   AluOp alu = AluOp::Move;
+  /// A wait directly in an unrolled loop: only the first body of each pass tests. The others would
+  /// pass in any case, since the threshold stays as it is there and semaphores only grow; so this
+  /// is about how code is written, as WrittenLoop is.
+  bool once = false;
   uint32_t numReasons = 0;  ///< dependences behind this operation's wait
   uint32_t firstReason = 0; ///< into Code::reasons
   uint32_t target = Id<void>::noneValue;
@@ -97,10 +101,6 @@ struct Op {
   RegId dst = {};
   Operand a = {}; ///< left operand; the threshold of a wait
   Operand b = {};
-  /// A wait directly in an unrolled loop: only the first body of each pass tests. The others would
-  /// pass in any case, since the threshold stays as it is there and semaphores only grow; so this
-  /// is about how code is written, as WrittenLoop is.
-  bool once = false;
 
   InstrId instr() const { return InstrId(target); }
 

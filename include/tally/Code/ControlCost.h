@@ -31,8 +31,9 @@ double loopCost(const ControlPrices &prices, const WrittenLoop &written, double 
 /// How often each body is expected to be entered.
 IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
 
-/// About how many instructions a run issues.
-double expectedIssues(const Kernel &kernel);
+/// About how many instructions a run issues; `openTrips`: where the kernel leaves it open, a loop
+/// runs so often, or as near to that as its bounds allow.
+double expectedIssues(const Kernel &kernel, std::optional<uint64_t> openTrips = {});
 
 double controlCost(const Kernel &kernel, const Code &code, const Machine &machine);
 

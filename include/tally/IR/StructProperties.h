@@ -243,7 +243,7 @@ template <typename T> mlir::LogicalResult readField(mlir::DialectBytecodeReader 
 
 /// The version of the encoding: of what is written for the fields of all structs. Files without one
 /// are older.
-inline constexpr uint64_t bytecodeVersion = 9;
+inline constexpr uint64_t bytecodeVersion = 10;
 
 /// The fields of an operation. Bytes of another version might fit, and mean something else.
 template <Struct S>

@@ -147,6 +147,13 @@ struct DeclaredValue {
   Location where;
 };
 
+/// An instruction gets a run-time value, or how often a loop runs, from memory, for its own engine:
+/// that goes on as soon as it has retired (Loads.h).
+struct LoadedValue {
+  InstrId instr;
+  NameId value;
+};
+
 /// How a loop or an `if`, with all inside, is synchronised.
 enum class RegionSync : uint8_t {
   AsAround, ///< like what is around it; the root as the whole kernel is told to
@@ -328,6 +335,7 @@ struct Kernel {
   std::vector<uint32_t> reserved;        ///< numbers of semaphores that no code made for it uses
   std::vector<Pin> pins;                 ///< few, in the order in which they were written
   std::vector<OpenQueues> openQueues;    ///< few, in the order of the instructions
+  std::vector<LoadedValue> loads;        ///< few, in the order of the instructions
 
   std::string_view text(NameId id) const { return strings[id]; }
 
@@ -354,6 +362,9 @@ struct Kernel {
 
   /// Where else it may be issued.
   std::span<const QueueId> otherQueues(InstrId id) const;
+
+  /// What it loads for its engine.
+  std::span<const LoadedValue> loadsOf(InstrId id) const;
 
   std::span<const DistanceComponent> componentsOf(const Dep &dep) const {
     return {components.data() + dep.firstComponent, dep.numComponents};

@@ -104,6 +104,9 @@ public:
   /// What the instruction added last computes (ComputeText.h).
   void computes(std::string_view text);
 
+  /// The instruction added last loads this run-time value for its engine (Loads.h).
+  void loads(std::string_view value);
+
   /// A tile of the instruction added last, already in canonical text.
   AccessId access(AccessKind kind, BufferId buffer, std::string_view canonicalText);
 

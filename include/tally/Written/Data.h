@@ -182,6 +182,7 @@ struct InstrData {
   Names reads;
   Names writes;
   Names accumulates;
+  Names loads;                       ///< run-time values
   std::optional<uint64_t> semaphore; ///< pinned to it
 
   static constexpr auto fields = std::tuple(
@@ -195,6 +196,7 @@ struct InstrData {
       field("reads", &InstrData::reads, {.what = "a tile"}),
       field("writes", &InstrData::writes, {.what = "a tile"}),
       field("accumulates", &InstrData::accumulates, {.what = "a tile"}),
+      field("loads", &InstrData::loads, {.what = "a run-time value"}),
       field("semaphore", &InstrData::semaphore, {.max = maxReserved}));
 };
 

@@ -195,6 +195,10 @@ private:
     accesses(instr, AccessKind::Read, instrData.reads);
     accesses(instr, AccessKind::Write, instrData.writes);
     accesses(instr, AccessKind::Accumulate, instrData.accumulates);
+    instrData.loads.clear();
+    for (const LoadedValue &loaded : kernel.loadsOf(id)) {
+      instrData.loads.emplace_back(kernel.text(loaded.value));
+    }
     auto pin = pins.find(id);
     instrData.semaphore = pin == pins.end() ? std::nullopt : std::optional<uint64_t>(pin->second);
     form.add(instrData, instr.where);
