@@ -466,8 +466,8 @@ void Checker::givenBy(LoopId id, NameId value, const std::vector<InstrId> &write
     InstrId writer = writerOf[value.value];
     report(diagnostics, kernel.loops[id].where,
            "how often '{}' runs is given by '{}', and '{}' writes a buffer of that name; control "
-           "cannot read what the kernel writes: load the value before, or by 'loads' of an "
-           "instruction; or give one of the two another name",
+           "cannot read what the kernel writes: load the value before, or by 'loads', or give one "
+           "of the two another name",
            kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer))
         .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
   }

@@ -726,8 +726,7 @@ TEST(CheckTest, controlReadsNothingThatIsWritten) {
   auto refused = [](uint32_t line, std::string_view loop, std::string_view value) {
     return fmt::format("k:{}:1: error: how often '{}' runs is given by '{}', and 'w' writes a "
                        "buffer of that name; control cannot read what the kernel writes: load "
-                       "the value before, or by 'loads' of an instruction; or give one of the "
-                       "two another name\n"
+                       "the value before, or by 'loads', or give one of the two another name\n"
                        "k:5:1: note: 'w' is here\n",
                        line, loop, value);
   };

@@ -191,7 +191,7 @@ def _attributes(value):
 
 
 def _of_member(member):
-    """What a member of an enumeration has, but for its name and value, which never change."""
+    """What a member of an enumeration has, except its name and value: these never change."""
     return [(f".{name}", value) for name, value in _attributes(member).items()
             if name not in ("_value_", "_name_", "_sort_order_", "__objclass__")]
 
