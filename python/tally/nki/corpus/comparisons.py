@@ -141,7 +141,7 @@ def allowance(made, result, of_it):
 
 
 def counted(made, result, of_it, allowed):
-    """Which numbers count as compared: those that would not pass as half of what they are. Smaller ones do if they would not
+    """Which numbers count as compared: those that would not pass as 0. Smaller ones do if they would not
     pass if they were off by a tenth of the usual size of those that are of the kernel. None does if half a number is
     allowed, whichever of the two that is."""
     if made.absolute == made.relative == 0:
@@ -157,7 +157,7 @@ def counted(made, result, of_it, allowed):
     if not usual.size:  # a reference of zeros: what is far from them counts; if nothing is, 1 is usual
         most = np.abs(np.where(np.isfinite(left), left, 0)).max(initial=0)
         return np.full(of_it.shape, bool(allowed.max(initial=0) < (most or 0.1)))
-    return allowed < np.maximum(sizes / 2, np.median(usual) / 10)
+    return allowed < np.maximum(sizes, np.median(usual) / 10)
 
 
 def _allowed(made, result, left, right):
