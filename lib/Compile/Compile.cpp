@@ -253,6 +253,37 @@ private:
   Diagnostics remarks; ///< on the best
 };
 
+/// Strategy 'auto' saves what sequencers spend, and a transfer that starts earlier may share its
+/// bandwidth with one that everybody waits for. So its code is timed next to that of 'per-loop',
+/// and gives way if a run takes longer, by more than prices are known.
+void considerPerLoop(const Kernel &kernel, const Request &request, const Machine &machine,
+                     Compiled &compiled, Diagnostics &diagnostics) {
+  constexpr double known = 1.0025;
+  if (!request.improve || compiled.plan.decisions.strategy != Strategy::Auto) {
+    return;
+  }
+  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort);
+  std::optional<Tick> own = stopwatch.timeOf(compiled.code);
+  if (!own) {
+    return;
+  }
+  Request asked = request;
+  asked.strategy = Strategy::PerLoop;
+  Diagnostics ignored;
+  std::optional<Compiled> other = attempt(kernel, asked, machine, ignored);
+  std::optional<Tick> time = other ? stopwatch.timeOf(other->code) : std::nullopt;
+  if (!time || static_cast<double>(*own) <= known * static_cast<double>(*time) ||
+      numInexact(other->plan) > numInexact(compiled.plan)) {
+    return;
+  }
+  diagnostics.remark(
+      kernel.where,
+      fmt::format("strategy 'auto' takes the code of 'per-loop', by which a run is {:.1f}% shorter",
+                  100 * (1 - static_cast<double>(*time) / static_cast<double>(*own))));
+  other->search = std::move(compiled.search);
+  compiled = std::move(*other);
+}
+
 /// As asked for; 'auto' may fall back.
 std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics) {
@@ -269,6 +300,9 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
     if (compiled) {
       found = std::move(others);
     }
+  }
+  if (compiled && request.strategy == Strategy::Auto) {
+    considerPerLoop(kernel, request, machine, *compiled, found);
   }
   diagnostics.append(std::move(found));
   return compiled;
