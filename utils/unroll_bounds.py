@@ -76,7 +76,7 @@ def with_factors(text, factors):
 
 
 def choices(root, most):
-    """All factors that keep within the limit; `0` stands for none."""
+    """All combinations of factors, by the line of the loop, within a number of operations."""
     loops = list(root.inside())
     ranges = [range(1, (loop.trips or most) + 1) for loop in loops]
     for chosen in itertools.product(*ranges):

@@ -42,26 +42,20 @@ static double tripsAt(const Loop &loop, uint64_t openTrips) {
                               std::max(loop.trip.least(), loop.trip.most().value_or(maxCount))));
 }
 
-IdVector<LoopId, double> expectedEntries(const Kernel &kernel) {
+IdVector<LoopId, double> expectedEntries(const Kernel &kernel, std::optional<uint64_t> openTrips) {
   IdVector<LoopId, double> entries(kernel.loops.size(), 1);
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
     if (loop.parent.valid()) {
-      entries[id] = entries[loop.parent] * expectedTrips(loop);
+      double trips = openTrips ? tripsAt(loop, *openTrips) : expectedTrips(loop);
+      entries[id] = entries[loop.parent] * trips;
     }
   }
   return entries;
 }
 
 double expectedIssues(const Kernel &kernel, std::optional<uint64_t> openTrips) {
-  IdVector<LoopId, double> entries(kernel.loops.size(), 1);
-  for (LoopId id : kernel.loops.ids()) {
-    const Loop &loop = kernel.loops[id];
-    if (loop.parent.valid()) {
-      entries[id] =
-          entries[loop.parent] * (openTrips ? tripsAt(loop, *openTrips) : expectedTrips(loop));
-    }
-  }
+  IdVector<LoopId, double> entries = expectedEntries(kernel, openTrips);
   double issues = 0;
   for (const Instr &instr : kernel.instrs) {
     issues += entries[instr.home];

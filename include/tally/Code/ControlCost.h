@@ -28,11 +28,12 @@ double expectedTrips(const Loop &loop);
 /// What a loop costs that runs so often, without its body.
 double loopCost(const ControlPrices &prices, const WrittenLoop &written, double trips);
 
-/// How often each body is expected to be entered.
-IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
+/// How often each body is expected to be entered; `openTrips`: where the kernel leaves it open, a
+/// loop runs so often, or as near to that as its bounds allow.
+IdVector<LoopId, double> expectedEntries(const Kernel &kernel,
+                                         std::optional<uint64_t> openTrips = {});
 
-/// About how many instructions a run issues; `openTrips`: where the kernel leaves it open, a loop
-/// runs so often, or as near to that as its bounds allow.
+/// About how many instructions a run issues; likewise.
 double expectedIssues(const Kernel &kernel, std::optional<uint64_t> openTrips = {});
 
 double controlCost(const Kernel &kernel, const Code &code, const Machine &machine);

@@ -340,7 +340,8 @@ def _apart(name, run):
         EXIT(0)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+        with contextlib.suppress(OSError):  # of one that cannot be caught
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     if status:
         EXIT(status)

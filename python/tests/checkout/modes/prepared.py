@@ -5,11 +5,11 @@ import nki.isa as nisa
 import nki.language as nl
 
 
-def doubled(x):
+def doubled(x, factor=2.0):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=tile, src=x)
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=factor)
     nisa.dma_copy(dst=out, src=tile)
     return out
 
@@ -79,12 +79,7 @@ FACTOR = 2.0
 
 @nki.jit
 def by_a_patch(x):
-    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x)
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=FACTOR)
-    nisa.dma_copy(dst=out, src=tile)
-    return out
+    return doubled(x, FACTOR)
 
 
 @nki.jit
