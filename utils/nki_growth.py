@@ -13,12 +13,22 @@ import subprocess
 import sys
 
 
-def simulated(kernel, growth, *options):
-    """Microseconds of a run with so much code."""
-    run = subprocess.run([os.environ.get("TALLY", "tally"), "sim", kernel, "--machine=trn2",
+def tally(command, kernel, growth, *options):
+    run = subprocess.run([os.environ.get("TALLY", "tally"), command, kernel, "--machine=trn2",
                           f"--max-code-growth={growth}", "--format=json", *options],
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-    return json.loads(run.stdout)["runs"][0]["total_ps"] / 1e6
+    return json.loads(run.stdout)
+
+
+def simulated(kernel, growth, *options):
+    """Microseconds of a run with so much code."""
+    return tally("sim", kernel, growth, *options)["runs"][0]["total_ps"] / 1e6
+
+
+def size(kernel, growth):
+    """Operations of the code."""
+    attempts = tally("plan", kernel, growth, "--why")["plans"][0]["attempts"]
+    return [attempt["operations"] for attempt in attempts if attempt["taken"]][-1]
 
 
 def rows(folder):
@@ -37,13 +47,13 @@ def rows(folder):
             one, four = simulated(path, 1), simulated(path, 4)
             free = "--set=ctl.alu=0ns"
             yield (f"| `{kernel['kernel']}` | {longer:.0f} | {ideal:,.0f} | {unrolled:,.0f} | {one:,.0f} | {one / ideal:.2f} "
-                   f"| {simulated(path, 1, free) / ideal:.2f} | {four:,.0f} | {four / best:.2f} "
-                   f"| {simulated(path, 4, free) / best:.2f} |")
+                   f"| {simulated(path, 1, free) / ideal:.2f} | {four:,.0f} "
+                   f"| {size(path, 4) / size(path, 1):.1f} | {four / best:.2f} | {simulated(path, 4, free) / best:.2f} |")
 
 
 def main():
-    print("| kernel | code, times | `ideal` | `unrolled` | `auto` | to `ideal` | free | growth 4 | to the best | free |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| kernel | code, times | `ideal` | `unrolled` | `auto` | to `ideal` | free | growth 4 | code, times | to the best | free |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for folder in sys.argv[1:]:
         for row in rows(folder):
             print(row, flush=True)

@@ -29,6 +29,7 @@
 #include "tally/Compile/Choose.h"
 
 #include "Overflow.h"
+#include "Unroll.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
 #include "tally/Compile/Stopwatch.h"
@@ -412,25 +413,35 @@ public:
     for (const EngineProgram &program : code.engines) {
       charge(program.registers.size(), machine.registersPerEngine);
     }
-    std::optional<Tick> time = stopwatch.timeOf(code);
+    const uint64_t operations = measure(kernel, code, 1).operations;
+    const double control = controlCost(kernel, code, machine);
+    std::optional<Tick> time = timeOf(std::move(code));
     uint32_t inexact = numInexact(plan);
     Score score{.beyond = beyond,
                 .inexactFirst = stopwatch.timesEveryRun() ? 0 : inexact,
                 .time = time.value_or(stopwatch.hasTimes() ? UINT64_MAX : 0),
                 .inexact = inexact,
-                .control = controlCost(kernel, code, machine)};
+                .control = control};
     bool isMostExact = time && beyond == 0 &&
                        (!exact || std::pair(inexact, score) < std::pair(exact->inexact, *exact));
     exact = isMostExact ? score : exact;
     return {score,
             {.time = time,
-             .control = score.control,
+             .control = control,
              .inexact = inexact,
              .beyond = beyond,
-             .operations = measure(kernel, code, 1).operations}};
+             .operations = operations}};
   }
 
 private:
+  /// As it will be written: with waits before loops, not in them.
+  std::optional<Tick> timeOf(Code code) {
+    if (request.hoists && stopwatch.hasTimes()) {
+      hoistAllWaits(kernel, code);
+    }
+    return stopwatch.timeOf(code);
+  }
+
   /// The same with the resets that it needs, and those that are known so far, each as seldom as may
   /// be: code is timed as it will be.
   SyncPlan withResets(PlanDecisions decisions, SyncPlan plan) const {
@@ -497,7 +508,7 @@ public:
     decided.lower.countAtOnce = true;
   }
 
-  Decisions run() {
+  Decisions run(uint32_t beginning) {
     std::vector<Candidate> candidates = start();
     // What is promising at once is improved first, while that is affordable. Signals that no
     // dependence needs seldom gain anything: only if they do at once.
@@ -507,8 +518,13 @@ public:
         improve(candidate);
       }
     }
-    const Candidate &best = bestOf(candidates);
-    remarkTraded(best, *std::ranges::min_element(candidates, isBetter));
+    const Candidate &favourite = bestOf(candidates);
+    const std::vector<const Candidate *> others = promising(candidates, favourite);
+    const Candidate &best =
+        beginning == 0 || beginning > others.size() ? favourite : *others[beginning - 1];
+    if (&best == &favourite) {
+      remarkTraded(best, *std::ranges::min_element(candidates, isBetter));
+    }
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
@@ -521,6 +537,7 @@ public:
                                     machine.name));
     }
     record(candidates, best);
+    search.numOthers = static_cast<uint32_t>(others.size());
     return use(best);
   }
 
@@ -575,22 +592,44 @@ private:
     return byTime ? robust(candidates, chosen, most) : chosen;
   }
 
-  /// Prices are not known to a part in 400. What takes so little longer, and does with clearly less
-  /// control, is better at most other prices.
+  /// What takes hardly longer, and does with clearly less control, is better at most other prices.
   static const Candidate &robust(const std::vector<Candidate> &candidates, const Candidate &chosen,
                                  double most) {
-    constexpr double mostTime = 1.0025, mostControl = 0.95;
-    most = std::min(most, mostTime * static_cast<double>(*chosen.cost.time));
+    most = std::min(most, precision * static_cast<double>(*chosen.cost.time));
     const Candidate *found = &chosen;
     for (const Candidate &candidate : candidates) {
       bool isAsGood = candidate.score && candidate.beyond() <= chosen.beyond() &&
                       candidate.score->inexactFirst <= chosen.score->inexactFirst &&
                       candidate.cost.time && static_cast<double>(*candidate.cost.time) <= most;
-      bool isCheaper = candidate.cost.control <= mostControl * chosen.cost.control &&
+      bool isCheaper = candidate.cost.control <= clearlyLess * chosen.cost.control &&
                        candidate.cost.control < found->cost.control;
       found = isAsGood && isCheaper ? &candidate : found;
     }
     return *found;
+  }
+
+  /// Those that are nearly as good, the shortest run first: what is done to code after this may
+  /// well shorten it more. Of those that take as long as each other, one.
+  static std::vector<const Candidate *> promising(const std::vector<Candidate> &candidates,
+                                                  const Candidate &best) {
+    constexpr double mostTime = 1.1;
+    constexpr size_t mostOthers = 2;
+    std::vector<const Candidate *> found;
+    for (const Candidate &candidate : candidates) {
+      auto takesAsLong = [&](const Candidate *c) { return c->cost.time == candidate.cost.time; };
+      bool isGood = candidate.score && best.cost.time && candidate.cost.time &&
+                    candidate.beyond() <= best.beyond() &&
+                    candidate.score->inexactFirst <= best.score->inexactFirst &&
+                    static_cast<double>(*candidate.cost.time) <=
+                        mostTime * static_cast<double>(*best.cost.time);
+      if (isGood && !takesAsLong(&best) && std::ranges::none_of(found, takesAsLong)) {
+        found.push_back(&candidate);
+      }
+    }
+    auto byTime = [](const Candidate *c) { return std::pair(*c->cost.time, c->cost.control); };
+    std::ranges::stable_sort(found, {}, byTime);
+    auto end = found.begin() + static_cast<ptrdiff_t>(std::min(found.size(), mostOthers));
+    return {found.begin(), end};
   }
 
   /// Steps 1 to 3, with all savings and, if the kernel is small, without some of them.
@@ -659,23 +698,9 @@ private:
                       "less",
                       counted(best.cost.inexact, "wait"),
                       100 * (1 - best.cost.control / first.cost.control)));
-    } else if (best.score && exact && best.score->inexact > exact->inexact &&
-               best.score->time >= exact->time) {
-      diagnostics.remark(
-          kernel.where,
-          fmt::format("{} longer than the dependences ask, because what computes exact values is "
-                      "{:.0f} % more control, and saves {:.2f} % of a run, as simulated",
-                      counted(best.score->inexact, "wait"),
-                      100 * (exact->control / best.score->control - 1),
-                      100 * (1 - static_cast<double>(exact->time) /
-                                     static_cast<double>(best.score->time))));
     } else if (best.score && exact && best.score->inexact > exact->inexact) {
-      diagnostics.remark(
-          kernel.where,
-          fmt::format("{} longer than the dependences ask, because exact values take longer to "
-                      "compute than they save: simulated, a run takes {} instead of {}",
-                      counted(best.score->inexact, "wait"), timeText(best.score->time),
-                      timeText(exact->time)));
+      diagnostics.remark(kernel.where,
+                         whyLonger(best.cost, {.time = exact->time, .control = exact->control}));
     }
   }
 
@@ -816,6 +841,7 @@ private:
     search.assumed = trials.haveTimes() ? trials.assumed() : std::vector<std::string>();
     search.numIssued = trials.haveTimes() ? trials.numIssued() : std::nullopt;
     search.numTried = trials.numTried();
+    search.beginning = textOf(best.savings);
     for (const Candidate &candidate : candidates) {
       if (candidate.score) {
         search.attempts.push_back({Attempt::Step::Start, textOf(candidate.savings),
@@ -841,10 +867,26 @@ private:
 
 } // namespace
 
+std::string whyLonger(const CodeCost &chosen, const CodeCost &exact) {
+  std::string waits =
+      fmt::format("{} longer than the dependences ask", counted(chosen.inexact, "wait"));
+  if (*chosen.time < *exact.time) {
+    return fmt::format("{}, because exact values take longer to compute than they save: simulated, "
+                       "a run takes {} instead of {}",
+                       waits, timeText(*chosen.time), timeText(*exact.time));
+  }
+  return fmt::format(
+      "{}, because what computes exact values is {:.0f} % more control, and saves "
+      "{:.2f} % of a run, as simulated",
+      waits, 100 * (exact.control / chosen.control - 1),
+      100 * (1 - static_cast<double>(*exact.time) / static_cast<double>(*chosen.time)));
+}
+
 Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-                 const Machine &machine, Diagnostics &diagnostics, Search &search) {
+                 const Machine &machine, Diagnostics &diagnostics, Search &search,
+                 uint32_t beginning) {
   return request.strategy == Strategy::Auto
-             ? Chooser(kernel, request, needs, machine, diagnostics, search).run()
+             ? Chooser(kernel, request, needs, machine, diagnostics, search).run(beginning)
              : decisionsFor(request, needs, machine);
 }
 

@@ -77,12 +77,12 @@ PlanNeeds withMoreSpare(PlanNeeds needs, const Request &request, const Code &cod
 
 /// Engines with too many registers give way until they have few enough.
 Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-              const Machine &machine) {
+              const Machine &machine, uint32_t beginning) {
   Round round;
   round.needs = needs;
   auto &[plan, code, lowering, search] = round.compiled;
   Diagnostics planned;
-  Fit fit{choose(kernel, request, needs, machine, round.found, search)};
+  Fit fit{choose(kernel, request, needs, machine, round.found, search, beginning)};
   while (fit.hasChanged) {
     planned = {};
     verifyDecisions(kernel, fit.decisions, machine, planned);
@@ -151,16 +151,17 @@ void finish(const Kernel &kernel, const Request &request, const Machine &machine
   verifyCode(kernel, compiled.code, found);
 }
 
-/// One strategy for one kernel; nothing if there were errors. What a plan turns out to need is
-/// given to the next. Needs only grow, so the loop ends.
+/// One strategy for one kernel, from one of the ways to begin; nothing if there were errors. What a
+/// plan turns out to need is given to the next. Needs only grow, so the loop ends.
 std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
-                                const Machine &machine, Diagnostics &diagnostics) {
+                                const Machine &machine, Diagnostics &diagnostics,
+                                uint32_t beginning = 0) {
   PlanNeeds needs;
   needs.leftOut = leftOutByControl(kernel, request, machine);
-  Round round = tryOnce(kernel, request, needs, machine);
+  Round round = tryOnce(kernel, request, needs, machine, beginning);
   while (!round.found.hasErrors() && round.needs != needs) {
     needs = round.needs;
-    round = tryOnce(kernel, request, needs, machine);
+    round = tryOnce(kernel, request, needs, machine, beginning);
   }
   if (!round.found.hasErrors()) {
     finish(kernel, request, machine, round.compiled, round.found);
@@ -253,36 +254,105 @@ private:
   Diagnostics remarks; ///< on the best
 };
 
-/// Strategy 'auto' saves what sequencers spend, and a transfer that starts earlier may share its
-/// bandwidth with one that everybody waits for. So its code is timed next to that of 'per-loop',
-/// and gives way if a run takes longer, by more than prices are known.
-void considerPerLoop(const Kernel &kernel, const Request &request, const Machine &machine,
-                     Compiled &compiled, Diagnostics &diagnostics) {
-  constexpr double known = 1.0025;
-  if (!request.improve || compiled.plan.decisions.strategy != Strategy::Auto) {
-    return;
+/// What 'auto' made, next to other code that was finished: which is the shortest run is known only
+/// then. Other code takes its place if a run is shorter by more than prices are known, or hardly
+/// longer with clearly less control. Unless all runs are like the one that is timed, it has no more
+/// waits that are longer than they have to be.
+class Comparison {
+public:
+  Comparison(const Kernel &kernel, const Request &request, const Machine &machine,
+             Compiled &compiled, Diagnostics &found)
+      : kernel(kernel), request(request), machine(machine), compiled(compiled), found(found),
+        stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                  compiled.search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None) {
   }
-  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort);
-  std::optional<Tick> own = stopwatch.timeOf(compiled.code);
-  if (!own) {
-    return;
+
+  void run() {
+    time = stopwatch.timeOf(compiled.code);
+    if (!time) {
+      return;
+    }
+    for (uint32_t other = 1, last = compiled.search.numOthers; other <= last; ++other) {
+      considerBeginning(other);
+    }
+    considerPerLoop();
   }
-  Request asked = request;
-  asked.strategy = Strategy::PerLoop;
-  Diagnostics ignored;
-  std::optional<Compiled> other = attempt(kernel, asked, machine, ignored);
-  std::optional<Tick> time = other ? stopwatch.timeOf(other->code) : std::nullopt;
-  if (!time || static_cast<double>(*own) <= known * static_cast<double>(*time) ||
-      numInexact(other->plan) > numInexact(compiled.plan)) {
-    return;
+
+private:
+  /// The ways to begin were compared before loops were unrolled.
+  void considerBeginning(uint32_t number) {
+    Request asked = request;
+    const uint64_t numBefore = compiled.search.numTried;
+    asked.progress = [&](uint64_t numTried) {
+      if (request.progress) {
+        request.progress(numBefore + numTried);
+      }
+    };
+    Diagnostics remarks;
+    std::optional<Compiled> other = attempt(kernel, asked, machine, remarks, number);
+    std::optional<Tick> then = other ? stopwatch.timeOf(other->code) : std::nullopt;
+    if (!then) {
+      return;
+    }
+    const uint64_t numTried = numBefore + other->search.numTried;
+    if (isBetter(*other, *then)) {
+      std::swap(compiled, *other);
+      std::swap(*time, *then);
+      found = std::move(remarks);
+      if (numInexact(compiled.plan) > numInexact(other->plan)) {
+        found.remark(kernel.where, whyLonger(costOf(compiled, *time), costOf(*other, *then)));
+      }
+    }
+    compiled.search.numTried = numTried;
+    if (std::optional<CodeCost> cost = other->search.found()) {
+      compiled.search.attempts.push_back({Attempt::Step::Compare,
+                                          fmt::format("finished from: {}", other->search.beginning),
+                                          false, compiled.search.found(), *cost});
+    }
   }
-  diagnostics.remark(
-      kernel.where,
-      fmt::format("strategy 'auto' takes the code of 'per-loop', by which a run is {:.1f}% shorter",
-                  100 * (1 - static_cast<double>(*time) / static_cast<double>(*own))));
-  other->search = std::move(compiled.search);
-  compiled = std::move(*other);
-}
+
+  /// 'auto' saves what sequencers spend, and a transfer that starts earlier may share its bandwidth
+  /// with one that everybody waits for.
+  void considerPerLoop() {
+    Request asked = request;
+    asked.strategy = Strategy::PerLoop;
+    Diagnostics ignored;
+    std::optional<Compiled> other = attempt(kernel, asked, machine, ignored);
+    std::optional<Tick> then = other ? stopwatch.timeOf(other->code) : std::nullopt;
+    if (!then || *then >= *time || !isBetter(*other, *then)) {
+      return;
+    }
+    const double saved = 1 - static_cast<double>(*then) / static_cast<double>(*time);
+    found.remark(kernel.where, fmt::format("strategy 'auto' takes the code of 'per-loop', by which "
+                                           "a run is {:.1f}% shorter",
+                                           100 * saved));
+    other->search = std::move(compiled.search);
+    compiled = std::move(*other);
+  }
+
+  bool isBetter(const Compiled &other, Tick then) const {
+    if (!stopwatch.timesEveryRun() && numInexact(other.plan) > numInexact(compiled.plan)) {
+      return false;
+    }
+    const double own = static_cast<double>(*time), others = static_cast<double>(then);
+    return own > precision * others ||
+           (others <= precision * own && controlOf(other) < clearlyLess * controlOf(compiled));
+  }
+
+  CodeCost costOf(const Compiled &any, Tick itsTime) const {
+    return {.time = itsTime, .control = controlOf(any), .inexact = numInexact(any.plan)};
+  }
+
+  double controlOf(const Compiled &any) const { return controlCost(kernel, any.code, machine); }
+
+  const Kernel &kernel;
+  const Request &request;
+  const Machine &machine;
+  Compiled &compiled;
+  Diagnostics &found;
+  Stopwatch stopwatch;
+  std::optional<Tick> time; ///< of `compiled`
+};
 
 /// As asked for; 'auto' may fall back.
 std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
@@ -301,8 +371,8 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
       found = std::move(others);
     }
   }
-  if (compiled && request.strategy == Strategy::Auto) {
-    considerPerLoop(kernel, request, machine, *compiled, found);
+  if (compiled && compiled->plan.decisions.strategy == Strategy::Auto && request.improve) {
+    Comparison(kernel, request, machine, *compiled, found).run();
   }
   diagnostics.append(std::move(found));
   return compiled;

@@ -201,52 +201,75 @@ private:
   const bool enginesAgree;
 };
 
+/// What can be moved in one code.
+class Moves {
+public:
+  Moves(const Kernel &kernel, const Code &code) : kernel(kernel), isReset(resetBy(code)) {}
+
+  /// All that pay. The loops before which waits stand now, in words.
+  std::vector<std::string> all(Code &target) const {
+    std::vector<std::string> names;
+    for (EngineProgram &program : target.engines) {
+      auto anywhere = [](size_t) { return true; };
+      std::ranges::move(before(anywhere, target, program), std::back_inserter(names));
+    }
+    return names;
+  }
+
+  /// Only before the loop that begins there, if that pays.
+  std::vector<std::string> one(Code &target, EngineId engine, size_t at) const {
+    auto there = [&](size_t begin) { return begin == at; };
+    return before(there, target, target.engines[engine]);
+  }
+
+private:
+  template <typename Where>
+  std::vector<std::string> before(const Where &where, const Code &target,
+                                  EngineProgram &program) const {
+    auto wanted = [&](size_t begin) { return where(begin) && pays(program.ops[begin]); };
+    std::vector<std::string> names;
+    for (LoopId loop : Hoister(kernel, isReset, target.reasons, program).run(wanted)) {
+      names.push_back(
+          fmt::format("'{}' on '{}'", kernel.nameOf(loop), kernel.nameOf(program.engine)));
+    }
+    return names;
+  }
+
+  /// Whether iterations save more than one wait.
+  bool pays(const Op &begin) const { return expectedTrips(kernel.loops[begin.loop()]) > 1; }
+
+  const Kernel &kernel;
+  const IdVector<SemaId, bool> isReset;
+};
+
 /// Decides which waits are moved.
 class HoistChooser {
 public:
   HoistChooser(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                Search &search)
-      : kernel(kernel), code(code), isReset(resetBy(code)),
-        trial(kernel, request, machine, search) {}
+      : code(code), moves(kernel, code), trial(kernel, request, machine, search) {}
 
   /// By control, where runs cannot be timed: it gets cheaper. By time, all at once if that pays,
   /// or one loop of an engine after the other. Whether the code has changed.
   bool run() {
     std::optional<Tick> time = trial.timeOf(code);
     Code moved = code;
-    std::vector<std::string> names = moveAll(moved);
+    std::vector<std::string> names = moves.all(moved);
     return !names.empty() &&
            (take(std::move(moved), names, time) || (names.size() > 1 && oneByOne(time)));
   }
 
 private:
-  /// Whether iterations save more than one wait.
-  bool pays(const Op &begin) const { return expectedTrips(kernel.loops[begin.loop()]) > 1; }
-
-  std::vector<std::string> moveAll(Code &target) const {
-    std::vector<std::string> names;
-    for (EngineProgram &program : target.engines) {
-      auto wanted = [&](size_t begin) { return pays(program.ops[begin]); };
-      for (LoopId loop : Hoister(kernel, isReset, code.reasons, program).run(wanted)) {
-        names.push_back(nameOf(loop, program.engine));
-      }
-    }
-    return names;
-  }
-
   bool oneByOne(std::optional<Tick> &time) {
-    bool moves = false;
+    bool haveMoved = false;
     for (EngineId engine : code.engines.ids()) {
       for (size_t at = code.engines[engine].ops.size(); at-- > 0 && !trial.isSpent();) {
         Code moved = code;
-        EngineProgram &program = moved.engines[engine];
-        auto wanted = [&](size_t begin) { return begin == at && pays(program.ops[begin]); };
-        for (LoopId loop : Hoister(kernel, isReset, code.reasons, program).run(wanted)) {
-          moves |= take(std::move(moved), {nameOf(loop, engine)}, time);
-        }
+        std::vector<std::string> names = moves.one(moved, engine, at);
+        haveMoved |= !names.empty() && take(std::move(moved), names, time);
       }
     }
-    return moves;
+    return haveMoved;
   }
 
   /// Whether the moved code is the better one.
@@ -262,17 +285,16 @@ private:
     return isBetter;
   }
 
-  std::string nameOf(LoopId loop, EngineId engine) const {
-    return fmt::format("'{}' on '{}'", kernel.nameOf(loop), kernel.nameOf(engine));
-  }
-
-  const Kernel &kernel;
   Code &code;
-  const IdVector<SemaId, bool> isReset;
+  const Moves moves;
   Trial trial;
 };
 
 } // namespace
+
+bool hoistAllWaits(const Kernel &kernel, Code &code) {
+  return !Moves(kernel, code).all(code).empty();
+}
 
 bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                 Search &search) {

@@ -79,9 +79,8 @@ public:
   Unroller(const Kernel &kernel, const Machine &machine, Code &code)
       : kernel(kernel), code(code), prices(kernel, machine) {}
 
-  void run(double growth) {
-    int64_t size = static_cast<int64_t>(measure(kernel, code, 1).operations);
-    int64_t most = static_cast<int64_t>(growth * static_cast<double>(size));
+  /// `size` and `most` are numbers of operations: of the code as it is, and as it may become.
+  void run(int64_t size, int64_t most) {
     findInnermost();
     while (!candidates.empty()) {
       Candidate best = candidates.top();
@@ -186,10 +185,16 @@ void record(const Kernel &kernel, const Request &request, const Machine &machine
 Code unrolled(const Kernel &kernel, const Request &request, const Machine &machine, Code code,
               Search &search) {
   markOncePerPass(code);
-  bool isByTime = request.codeGrowth > 1 && unrollByTime(kernel, request, machine, code, search);
-  if (!isByTime) {
-    Unroller(kernel, machine, code).run(request.codeGrowth);
-    record(kernel, request, machine, code, search);
+  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort,
+                      search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None);
+  const int64_t size = static_cast<int64_t>(measure(kernel, code, 1).operations);
+  const int64_t most = static_cast<int64_t>(request.codeGrowth * static_cast<double>(size));
+  const bool isByTime = request.codeGrowth > 1 && stopwatch.timeOf(code);
+  // What adds no code needs no search.
+  Unroller(kernel, machine, code).run(size, isByTime ? size : most);
+  record(kernel, request, machine, code, search);
+  if (isByTime) {
+    unrollByTime(kernel, request, machine, stopwatch, most, code, search);
   }
   dropIdleMarks(code);
   return code;

@@ -45,14 +45,17 @@ private:
 Code unrolled(const Kernel &kernel, const Request &request, const Machine &machine, Code code,
               Search &search);
 
-/// Unrolls where that makes a run shorter; false, with the code as it was, if runs cannot be timed.
-bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
-                  Search &search);
+/// Unrolls where that makes a run shorter, until code has `most` operations.
+void unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine,
+                  Stopwatch &stopwatch, int64_t most, Code &code, Search &search);
 
 /// Moves waits before loops where that delays nothing, if runs do not get longer, or by control
 /// where they cannot be timed. Whether there were any; `search` gets what was tried.
 bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                 Search &search);
+
+/// Moves all of these waits, whatever runs take then. Whether there were any.
+bool hoistAllWaits(const Kernel &kernel, Code &code);
 
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
 /// loop unrolled; and takes the marks back where it is not.

@@ -7,8 +7,8 @@
 // Steps:  1. grow    while some step saves time
 //         2. prune   loops back to fewer bodies, as long as no time is lost
 //
-// Cost: a simulated run for each loop and number of bodies, in each step; when half of what may be
-// simulated is spent, only for those that promise more than the best one is worth.
+// Cost: in each step a simulated run for each loop and number of bodies that promises at least half
+// of what the best one is worth.
 //===----------------------------------------------------------------------===//
 
 #include "Unroll.h"
@@ -38,10 +38,10 @@ constexpr uint64_t leastGain = 2000;
 class TimedUnroller {
 public:
   TimedUnroller(const Kernel &kernel, const Request &request, const Machine &machine,
-                Stopwatch &stopwatch, Code &code, Tick time, Search &search)
+                Stopwatch &stopwatch, int64_t most, Code &code, Tick time, Search &search)
       : progress(request.progress), kernel(kernel), machine(machine), stopwatch(stopwatch),
         search(search), code(code), prices(kernel, machine), time(time), size(sizeNow()),
-        most(static_cast<int64_t>(request.codeGrowth * static_cast<double>(size))) {}
+        most(most) {}
 
   void run() {
     grow();
@@ -63,16 +63,14 @@ private:
     }
   }
 
-  /// Nothing, if none is worth it, or there is no more time to be had.
-  ///
-  /// As long as there is plenty of time, all are measured. Where it is short, they are measured in
-  /// the order of what they promise, until the best one is far better than what the next promises.
+  /// Nothing, if none is worth it, or there is no more time to be had. They are measured in the
+  /// order of what they promise, until the best one is far better than what the next promises.
   std::optional<Step> bestStep() {
     std::vector<Step> steps = possibleSteps();
     std::ranges::stable_sort(steps, std::greater(), &Step::promised);
     std::optional<Step> best;
     for (Step &step : steps) {
-      if (stopwatch.isHalfSpent() && best && worthOf(*best) >= 2 * step.promised) {
+      if (best && worthOf(*best) >= 2 * step.promised) {
         break;
       }
       const bool isWorthIt = measureStep(step) && step.time + time / leastGain < time;
@@ -131,11 +129,14 @@ private:
     return saved / static_cast<double>(std::max<int64_t>(1, added));
   }
 
+  /// Not to fewer than there were: those cost nothing.
   void prune() {
     for (const Place &place : innermostLoops()) {
+      auto grown = atFirst.find({place.engine, place.begin});
       for (uint32_t inPass : passesOf(place)) {
         Step step{{place}, inPass};
-        if (inPass < beginOf(place).amount && measureStep(step) && step.added < 0 &&
+        bool isBack = grown != atFirst.end() && inPass >= grown->second;
+        if (isBack && inPass < beginOf(place).amount && measureStep(step) && step.added < 0 &&
             step.time <= time) {
           take(step);
           break;
@@ -166,7 +167,9 @@ private:
   void take(const Step &step) {
     CodeCost before = costNow();
     for (const Place &place : step.places) {
-      beginOf(place).amount = step.inPass;
+      Op &begin = beginOf(place);
+      atFirst.try_emplace({place.engine, place.begin}, begin.amount);
+      begin.amount = step.inPass;
     }
     time = step.time;
     size += step.added;
@@ -265,21 +268,18 @@ private:
   const LoopPrices prices;
   Tick time; ///< of a run of the code as it is now
   int64_t size;
-  const int64_t most;             ///< operations
+  const int64_t most;                                      ///< operations
+  std::map<std::pair<EngineId, size_t>, uint32_t> atFirst; ///< bodies in a pass, where it has grown
   std::map<Key, double> promises; ///< worth of steps when they were measured last
 };
 
 } // namespace
 
-bool unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
-                  Search &search) {
-  Stopwatch stopwatch(kernel, machine, request.assumedTrips, request.effort,
-                      search.numIssued ? Stopwatch::Long::Beginnings : Stopwatch::Long::None);
-  std::optional<Tick> time = stopwatch.timeOf(code);
-  if (time) {
-    TimedUnroller(kernel, request, machine, stopwatch, code, *time, search).run();
+void unrollByTime(const Kernel &kernel, const Request &request, const Machine &machine,
+                  Stopwatch &stopwatch, int64_t most, Code &code, Search &search) {
+  if (std::optional<Tick> time = stopwatch.timeOf(code)) {
+    TimedUnroller(kernel, request, machine, stopwatch, most, code, *time, search).run();
   }
-  return time.has_value();
 }
 
 } // namespace tally::compiling

@@ -26,6 +26,10 @@ struct CodeCost {
   uint64_t operations = 0; ///< of the code
 };
 
+/// Times are not known better than this, since prices are not. Of two runs that take as long, the
+/// one with clearly less control is better at most other prices.
+inline constexpr double precision = 1.0025, clearlyLess = 0.95;
+
 /// Something that was tried.
 struct Attempt {
   enum class Step : uint8_t {
@@ -34,6 +38,7 @@ struct Attempt {
     LeaveOut, ///< what other dependences imply is not waited for
     Hoist,    ///< waits stand before their loop
     Unroll,   ///< a loop is written out
+    Compare,  ///< code that was finished, too, and began in another way
   };
   Step step = Step::Start;
   std::string what;
@@ -44,14 +49,16 @@ struct Attempt {
 
 template <>
 inline constexpr auto wordsOf<Attempt::Step> =
-    words("start", "share", "leave-out", "hoist", "unroll");
+    words("start", "share", "leave-out", "hoist", "unroll", "compare");
 
 struct Search {
   std::vector<std::string> assumed; ///< trips, where the kernel leaves them open: `tiles=16`
   std::vector<Attempt> attempts;    ///< all ways to start, then what was tried on the best of them
   /// Times are those until this number of instructions is issued; none: of whole runs.
   std::optional<uint64_t> numIssued = {};
-  uint64_t numTried = 0; ///< codes that were made and measured, also for the others
+  uint64_t numTried = 0;  ///< codes that were made and measured, also for the others
+  std::string beginning;  ///< the way to start that was taken
+  uint32_t numOthers = 0; ///< ways to start that are promising, too
 
   /// What the code comes to after all that was taken; none if nothing was measured.
   std::optional<CodeCost> found() const {

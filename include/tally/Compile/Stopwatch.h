@@ -44,8 +44,6 @@ public:
   /// Whether there were times, and there are none any more: all runs together were too long.
   bool isSpent() const { return hasTimes() && left == 0; }
 
-  bool isHalfSpent() const { return left <= most / 2; }
-
 private:
   const Kernel &kernel;
   const Machine &machine;
