@@ -44,11 +44,12 @@ def rows(folder):
             path = os.path.join(folder, kernel["folder"], "kernel.json")
             ideal, unrolled = times["ideal"]["us"], times["unrolled"]["us"]
             best = min(ideal, unrolled)
-            one, four = simulated(path, 1), simulated(path, 4)
-            free = "--set=ctl.alu=0ns"
+            one, four = simulated(path, 1, *trips), simulated(path, 4, *trips)
+            trips = [f"--trips={name}={','.join(map(str, counts))}" for name, counts in kernel["trips"].items()]
+            free = [*trips, "--set=ctl.alu=0ns"]
             yield (f"| `{kernel['kernel']}` | {longer:.0f} | {ideal:,.0f} | {unrolled:,.0f} | {one:,.0f} | {one / ideal:.2f} "
-                   f"| {simulated(path, 1, free) / ideal:.2f} | {four:,.0f} "
-                   f"| {size(path, 4) / size(path, 1):.1f} | {four / best:.2f} | {simulated(path, 4, free) / best:.2f} |")
+                   f"| {simulated(path, 1, *free) / ideal:.2f} | {four:,.0f} "
+                   f"| {size(path, 4) / size(path, 1):.1f} | {four / best:.2f} | {simulated(path, 4, *free) / best:.2f} |")
 
 
 def main():
