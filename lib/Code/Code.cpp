@@ -171,6 +171,23 @@ bool isSameCode(const Code &a, const Code &b) {
   return std::ranges::equal(a.engines, b.engines, isSameProgram);
 }
 
+/// As if no loop was unrolled.
+static Code withoutBodies(Code code) {
+  for (EngineProgram &program : code.engines) {
+    for (Op &op : program.ops) {
+      op.once = false;
+      if (op.kind == OpKind::LoopBegin && op.amount != atOnce) {
+        op.amount = 1;
+      }
+    }
+  }
+  return code;
+}
+
+bool isSameButForBodies(const Code &a, const Code &b) {
+  return isSameCode(withoutBodies(a), withoutBodies(b));
+}
+
 IdVector<SemaId, bool> resetBy(const Code &code) {
   const uint32_t size = static_cast<uint32_t>(code.semaphores.size());
   IdVector<SemaId, bool> isReset(size, false);

@@ -463,6 +463,27 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
   return compiled;
 }
 
+std::optional<Compiled> compileLike(const Kernel &kernel, const Request &request,
+                                    const Machine &machine, const Code &written) {
+  if (changesCompletion(kernel, machine)) {
+    return compileLike(onMachine(kernel, machine), request, machine, written);
+  }
+  for (bool hoists : {true, false}) {
+    Request asked = request;
+    asked.hoists &= hoists;
+    asked.codeGrowth = 1;
+    for (uint32_t beginning = 0, last = 0; beginning <= last; ++beginning) {
+      Diagnostics ignored;
+      std::optional<Compiled> made = attempt(kernel, asked, machine, ignored, beginning);
+      if (made && isSameButForBodies(made->code, written)) {
+        return made;
+      }
+      last = made ? made->search.numOthers : 0;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string strategyLabel(std::string_view asked, const Code &code) {
   bool fellBack = asked == toString(Strategy::Auto) && code.strategy != Strategy::Auto;
   return fellBack ? fmt::format("{}: {}", asked, toString(code.strategy)) : std::string(asked);

@@ -151,6 +151,10 @@ private:
       compiled->code.isCompiled = covered && isSameCode(covered->code, compiled->code);
       made = compiled->code.isCompiled ? std::move(covered) : std::move(made);
     }
+    if (made && !compiled->code.isCompiled && request.strategy == Strategy::Auto) {
+      std::optional<Compiled> like = compileLike(loaded.kernel, request, machine, compiled->code);
+      made = like ? std::move(like) : std::move(made);
+    }
     for (const std::string &option : compileFlags(options.common)) {
       if (!compiled->code.isCompiled && isIdle(loaded.kernel, option, areFound)) {
         session.warnIdle(loaded.kernel, option, "its code is kept as it is written");
