@@ -265,7 +265,7 @@ std::vector<bool> insideBarriers(const std::vector<Op> &ops);
 /// Whether engines do the same; names, and reasons for waits, do not matter.
 bool isSameCode(const Code &a, const Code &b);
 
-/// Whether they do the same but for how many bodies of a loop are written for a branch.
+/// Whether they do the same, however many bodies of a loop are written for a branch.
 bool isSameButForBodies(const Code &a, const Code &b);
 
 /// Which semaphores some engine resets.

@@ -40,7 +40,7 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Code *written = nullptr);
 
-/// What Strategy::Auto makes of `written`, but for how many bodies its loops have: which of its
+/// What Strategy::Auto makes that is `written`, however many bodies its loops have: which of its
 /// ways to begin leads to shorter runs may depend on how large code may grow. Nothing if none does.
 std::optional<Compiled> compileLike(const Kernel &kernel, const Request &request,
                                     const Machine &machine, const Code &written);
