@@ -20,7 +20,8 @@
 //                      equal, its control cheaper; then let whole queues share where that does
 // Small kernels also go through all of it without stepped thresholds, without relying on constant
 // trips, and without following tables. Last, all instructions share as under 'per-loop', where two
-// thresholds may be one number. What is best after step 3 is improved first.
+// thresholds may be one number. What is best after step 3 is improved first. Code is timed with its
+// waits before loops. The best way is taken, and others that are nearly as good can be asked for.
 //
 // Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
 // a number of instructions lowered.

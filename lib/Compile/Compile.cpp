@@ -3,6 +3,7 @@
 // A search for decisions by which kernel and machine fit each other. What they ask for is known
 // only when plan and code are made, so these are made again until nothing new turns up:
 //
+//   compare     'auto' works: with other ways to begin, and 'per-loop'    (Comparison)
 //   fall back   'auto' fails: the cheapest of the fixed strategies        (Fallback)
 //    └ needs    resets, and semaphores to meet; given to the next round   (attempt)
 //       └ fit   registers run out: thresholds and copies give way         (tryOnce)

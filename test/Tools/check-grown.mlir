@@ -11,6 +11,13 @@
 // CHECK: explore: could not decide: with 64 in flight
 // CHECK-NOT: late
 
+// So is code for which there is a certificate, as far as it is covered.
+
+// RUN: not tally compile %s --machine=trn2 --certify --max-code-growth=2 --quiet -o %t.covered.mlir
+// RUN: not tally check %t.covered.mlir --quiet | FileCheck %s --check-prefix=COVERED
+// COVERED-NOT: late
+// COVERED: explore: could not decide: with 64 in flight
+
 tally.kernel @blocks {
   tally.engine "sync" queues ["ld"]
   tally.engine "tensor"

@@ -152,7 +152,7 @@ private:
       made = compiled->code.isCompiled ? std::move(covered) : std::move(made);
     }
     if (made && !compiled->code.isCompiled && request.strategy == Strategy::Auto) {
-      std::optional<Compiled> like = compileLike(loaded.kernel, request, machine, compiled->code);
+      std::optional<Compiled> like = likeCode(loaded.kernel, request, compiled->code);
       made = like ? std::move(like) : std::move(made);
     }
     for (const std::string &option : compileFlags(options.common)) {
@@ -241,6 +241,14 @@ private:
     }
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
     return compile(loaded.kernel, request, machine, ignored);
+  }
+
+  /// What is made of the kernel that does the same as code whose size other options have limited,
+  /// for a certificate or not.
+  std::optional<Compiled> likeCode(const Kernel &kernel, const Request &request,
+                                   const Code &code) const {
+    std::optional<Compiled> like = compileLike(kernel, request, machine, code);
+    return like ? std::move(like) : compileLike(kernel, request.certifiable(), machine, code);
   }
 
   /// Its plan, if the strategy promises to be exact.
