@@ -21,7 +21,8 @@
 // Small kernels also go through all of it without stepped thresholds, without relying on constant
 // trips, and without following tables. Last, all instructions share as under 'per-loop', where two
 // thresholds may be one number. What is best after step 3 is improved first. Code is timed with its
-// waits before loops. The best way is taken, and others that are nearly as good can be asked for.
+// waits before loops, where that pays. The best way is taken, and others that are nearly as good
+// can be asked for.
 //
 // Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
 // a number of instructions lowered.
@@ -435,12 +436,13 @@ public:
   }
 
 private:
-  /// As it will be written: with waits before loops, not in them.
+  /// As it will be written: with waits before loops, if that takes no longer.
   std::optional<Tick> timeOf(Code code) {
-    if (request.hoists && stopwatch.hasTimes()) {
-      hoistAllWaits(kernel, code);
+    std::optional<Tick> time = stopwatch.timeOf(code);
+    if (time && request.hoists && hoistAllWaits(kernel, code)) {
+      time = std::min(*time, stopwatch.timeOf(code).value_or(*time));
     }
-    return stopwatch.timeOf(code);
+    return time;
   }
 
   /// The same with the resets that it needs, and those that are known so far, each as seldom as may

@@ -305,10 +305,10 @@ private:
       }
     }
     compiled.search.numTried = numTried;
-    if (std::optional<CodeCost> cost = other->search.found()) {
+    if (compiled.search.found() && other->search.found()) {
       compiled.search.attempts.push_back({Attempt::Step::Compare,
                                           fmt::format("finished from: {}", other->search.beginning),
-                                          false, compiled.search.found(), *cost});
+                                          false, costOf(compiled, *time), costOf(*other, *then)});
     }
   }
 
@@ -341,7 +341,10 @@ private:
   }
 
   CodeCost costOf(const Compiled &any, Tick itsTime) const {
-    return {.time = itsTime, .control = controlOf(any), .inexact = numInexact(any.plan)};
+    return {.time = itsTime,
+            .control = controlOf(any),
+            .inexact = numInexact(any.plan),
+            .operations = measure(kernel, any.code, 1).operations};
   }
 
   double controlOf(const Compiled &any) const { return controlCost(kernel, any.code, machine); }

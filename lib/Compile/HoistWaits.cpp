@@ -292,8 +292,8 @@ private:
 
 } // namespace
 
-void hoistAllWaits(const Kernel &kernel, Code &code) {
-  Moves(kernel, code).all(code);
+bool hoistAllWaits(const Kernel &kernel, Code &code) {
+  return !Moves(kernel, code).all(code).empty();
 }
 
 bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,

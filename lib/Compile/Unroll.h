@@ -54,8 +54,8 @@ void unrollByTime(const Kernel &kernel, const Request &request, const Machine &m
 bool hoistWaits(const Kernel &kernel, const Request &request, const Machine &machine, Code &code,
                 Search &search);
 
-/// Moves all of these waits, whatever runs take then.
-void hoistAllWaits(const Kernel &kernel, Code &code);
+/// Moves all of these waits, whatever runs take then. Whether there were any.
+bool hoistAllWaits(const Kernel &kernel, Code &code);
 
 /// Marks the waits of loops that only the first body of a pass has to test (Op::once), were the
 /// loop unrolled; and takes the marks back where it is not.

@@ -24,6 +24,13 @@
 // FREE: * {{.*}} us {{.*}} 'a' on 'tensor' with 2, 'b' on 'tensor' with 2, 'c' on 'tensor' with 2 and 'n' on 'vector' with 2 bodies for a branch
 // FREE-NOT: bodies for a branch
 
+// Waits that stay in loops, since runs would take longer otherwise, are timed where they are: 38.583 us with them moved.
+
+// RUN: tally plan %s --kernel=stays --machine=trn2 --why --quiet | FileCheck %s --check-prefix=STAYS
+// STAYS: * 38.432 us
+// RUN: tally sim %s --kernel=stays --machine=trn2 --quiet | FileCheck %s --check-prefix=STAYS-SO
+// STAYS-SO: total 38.432 us
+
 tally.kernel @blocks {
   tally.engine "sync" queues ["ld"]
   tally.engine "tensor"
@@ -74,5 +81,17 @@ tally.kernel @free {
       tally.instr "mc" on "tensor" op "nc_matmul(nstat=128, nmov=512)" accumulates ["p[n mod 2, 0:128, 0:512]"]
     }
     tally.instr "out" on "vector" op "tensor_copy(n=512)" reads ["p[n mod 2, 0:128, 0:512]"]
+  }
+}
+
+tally.kernel @stays {
+  tally.engine "scalar"
+  tally.engine "gpsimd" queues ["st" weight 16]
+  tally.buffer "a" shape [3, 128, 512] type "bf16" space "hbm"
+  tally.instr "first" on "scalar" op "activation(n=128)" reads ["a[0, 0:128, 0:512]"]
+  tally.loop "i" trips 4 {
+    tally.loop "j" trips 4 {
+      tally.instr "copy" on "st" op "dma_copy(bytes=131072)" reads ["a[j mod 3, 0:128, 0:512]"] writes ["a[total(i) mod 3, 0:128, 0:512]"]
+    }
   }
 }
