@@ -3,6 +3,7 @@
 #include "Features.h"
 
 #include "tally/Model/AccessText.h"
+#include "tally/Model/Loads.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Place.h"
 #include "tally/Model/Regions.h"
@@ -143,6 +144,13 @@ bool isOneEngine(const Kernel &kernel, const Dep &dep) {
 
 bool isTrip(const Loop &loop, Trip::Kind kind) {
   return !loop.isBranch() && loop.trip.kind == kind && loop.parent.valid();
+}
+
+/// In the loop that it gives.
+bool loadsInside(const Kernel &kernel) {
+  return std::ranges::any_of(kernel.loads, [&](const LoadedValue &loaded) {
+    return isGivenBy(kernel, kernel.instrs[loaded.instr].home, kernel.text(loaded.value));
+  });
 }
 
 /// Two loops that follow from one value.
@@ -336,6 +344,7 @@ constexpr Feature featureTable[] = {
     {&loops, "trips by a formula", anyLoop<[](const Loop &loop) { return isTrip(loop, Trip::Kind::Formula); }>},
     {&loops, "one value for two loops", [](const Sight &s) { return hasTiedLoops(s.kernel); }},
     {&loops, "a value that is loaded", [](const Sight &s) { return !s.kernel.loads.empty(); }},
+    {&loops, "a value that its loop loads", [](const Sight &s) { return loadsInside(s.kernel); }},
     {&branches, "if", anyLoop<[](const Loop &loop) { return loop.isBranch() && loop.trip.isOpaque(); }>},
     {&branches, "if by a condition", anyLoop<[](const Loop &loop) { return loop.trip.condition.valid(); }>},
     {&divergence, "loop", anyLoop<[](const Loop &loop) { return !loop.uniform && !loop.isBranch(); }>},
@@ -443,6 +452,7 @@ constexpr Impossible impossible[] = {
     {"strategy: unrolled", "loops: trips by a formula", onlyConstant},
     {"strategy: unrolled", "loops: one value for two loops", onlyConstant},
     {"strategy: unrolled", "loops: a value that is loaded", onlyConstant},
+    {"strategy: unrolled", "loops: a value that its loop loads", onlyConstant},
     {"strategy: unrolled", "branches", onlyConstant},
     {"strategy: unrolled", "divergence", onlyConstant},
     {"strategy: unrolled", "ends: two branches", onlyConstant},

@@ -77,13 +77,14 @@ public:
     wanted = random.in(options.instructions);
     const bool loads = ties && Random(seed ^ LoadStream).percent(12);
     if (loads) {
-      addLoads();
+      addLoads("t");
     }
     while (numInstrs < wanted) {
       addStatement(0);
     }
     if (loads) {
       addLoopOfLoaded();
+      addWhileOfLoaded();
     }
   }
 
@@ -103,10 +104,10 @@ private:
   }
 
   /// Each engine has what may need the value, or count a loop that does.
-  void addLoads() {
+  void addLoads(std::string_view value) {
     for (EngineId engine : builder.peek().engines.ids()) {
       builder.instr(fmt::format("i{}", numInstrs++), builder.queueOf(engine));
-      builder.loads("t");
+      builder.loads(value);
     }
   }
 
@@ -114,6 +115,15 @@ private:
     current.push_back(
         builder.beginLoop(fmt::format("L{}", numLoops++), builder.formula("$t", 0, {})));
     addBlock();
+    current.pop_back();
+    builder.endLoop();
+  }
+
+  /// It is known when the loop is reached, and loaded by each engine for what comes next.
+  void addWhileOfLoaded() {
+    current.push_back(builder.beginLoop(fmt::format("L{}", numLoops++), builder.guard("more")));
+    addBlock();
+    addLoads("more");
     current.pop_back();
     builder.endLoop();
   }

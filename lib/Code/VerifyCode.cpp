@@ -589,15 +589,19 @@ void EngineVerifier::beginBody(const Op &op) {
 void EngineVerifier::checkLoaded(const Loop &loop, LoopId id) {
   for (const LoadedValue &value : context.kernel.loads) {
     const std::string_view name = context.kernel.text(value.value);
-    if (!loaded.contains(value.value) && isGivenBy(context.kernel, id, name)) {
+    if (!loaded.contains(value.value) && isGivenBy(context.kernel, id, name) &&
+        !isLoadedOnlyInside(context.kernel, context.program.engine, id, value.value)) {
+      const EngineId other = context.kernel.engineOf(value.instr);
+      const bool isInside = isLoadedOnlyInside(context.kernel, other, id, value.value);
       context
           .error(loop.where,
                  "it runs '{}', which '{}' gives, and has not loaded that; add an instruction on "
-                 "this engine, before '{}', with loads [\"{}\"]",
-                 context.kernel.text(loop.name), name, context.kernel.text(loop.name), name)
+                 "this engine, {} '{}', with loads [\"{}\"]",
+                 context.kernel.text(loop.name), name, isInside ? "in" : "before",
+                 context.kernel.text(loop.name), name)
           .note(context.kernel.instrs[value.instr].where,
                 fmt::format("'{}' loads it for engine '{}'", context.kernel.nameOf(value.instr),
-                            context.kernel.nameOf(context.kernel.engineOf(value.instr))));
+                            context.kernel.nameOf(other)));
       return;
     }
   }

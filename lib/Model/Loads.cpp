@@ -100,18 +100,22 @@ private:
   }
 
   void needsOn(EngineId engine, InstrId instr, LoopId loop, LoopId body) {
-    if (isLoaded(engine, instr, loop, body) || !said.emplace(engine, loop).second) {
+    if (isLoaded(engine, instr, loop, body) ||
+        (loop.valid() && isLoadedOnlyInside(kernel, engine, loop, value)) ||
+        !said.emplace(engine, loop).second) {
       return;
     }
+    const EngineId first = kernel.engineOf(loads.front());
+    const bool isInside = loop.valid() && isLoadedOnlyInside(kernel, first, loop, value);
     const Location where = loop.valid() ? kernel.loops[loop].where : kernel.instrs[instr].where;
     report(diagnostics, where,
            "engine '{}' needs '{}' for '{}', and has not loaded it; add an instruction on this "
-           "engine, before that and where it always runs, with loads [\"{}\"]",
+           "engine, {} and where it always runs, with loads [\"{}\"]",
            kernel.nameOf(engine), text(), loop.valid() ? kernel.nameOf(loop) : kernel.nameOf(instr),
-           text())
+           isInside ? "in that" : "before that", text())
         .note(kernel.instrs[loads.front()].where,
               fmt::format("'{}' loads it for engine '{}'", kernel.nameOf(loads.front()),
-                          kernel.nameOf(kernel.engineOf(loads.front()))));
+                          kernel.nameOf(first)));
   }
 
   /// Whether an instruction of the engine has, in a body around, in this iteration of it.
@@ -150,6 +154,19 @@ bool isGivenBy(const Kernel &kernel, LoopId id, std::string_view value) {
     return false;
   }
   return kernel.text(loop.trip.symbol.valid() ? loop.trip.symbol : loop.name) == value;
+}
+
+bool isLoadedOnlyInside(const Kernel &kernel, EngineId engine, LoopId loop, NameId value) {
+  bool isFound = false;
+  for (const LoadedValue &loaded : kernel.loads) {
+    if (loaded.value == value) {
+      if (!kernel.encloses(loop, kernel.instrs[loaded.instr].home)) {
+        return false;
+      }
+      isFound |= kernel.engineOf(loaded.instr) == engine;
+    }
+  }
+  return isFound && !kernel.loops[loop].isBranch();
 }
 
 void checkLoads(const Kernel &kernel, Diagnostics &diagnostics) {

@@ -62,8 +62,13 @@ class Kernel:
     def loop(self, depth):
         name, trips = self.new("i"), self.random.choice([1, 2, 3, 4, 5])
         if self.dynamic and self.random.random() < 0.5:
-            register = self.new("n")
-            self.registers.append((register, max(2, trips)))
+            register = self.register(max(2, trips))
+            kind = self.random.random()
+            if kind < 0.4:  # again, in each iteration of the loops around
+                self.add(depth, f"nisa.register_load(register_{register}, number_{register})")
+            elif kind < 0.5 and not any(dynamic for _, _, dynamic in self.loops) and self.loops:
+                self.add(depth, f"if {self.loops[-1][0]} == 0:")
+                self.add(depth + 1, f"nisa.register_load(register_{register}, number_{register})")
             self.add(depth, f"for {name} in nl.dynamic_range(register_{register}):")
             self.loops.append((name, 6, True))
         else:
@@ -71,6 +76,13 @@ class Kernel:
             self.loops.append((name, trips, False))
         self.body(depth + 1, 1 + self.random.randrange(3))
         self.loops.pop()
+
+    def register(self, trips):
+        """A new one, or one that another loop has run by."""
+        if self.registers and self.random.random() < 0.2:
+            return self.random.choice(self.registers)[0]
+        self.registers.append((self.new("n"), trips))
+        return self.registers[-1][0]
 
     def condition(self, depth):
         name, trips = self.random.choice(self.static())

@@ -56,6 +56,10 @@ def tensor(array, element=None):
     return Tensor(array, element or ("float32" if array.dtype.kind == "f" else "int32"))
 
 
+def one(number):
+    return np.array([[number]], np.int32)
+
+
 def trace(name, kernel, **arguments):
     given = {key: tensor(value) if isinstance(value, np.ndarray) else value
              for key, value in arguments.items()}
@@ -111,6 +115,16 @@ def race(traced):
         if not found:
             return f"exit {status}: {text[-300:]}"
         return "yes" if found.group(1) == "yes" else f"{found.group(1)}: {text[-300:]}"
+
+
+def dependences(traced):
+    """All that wait, those that others imply, too."""
+    with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
+        path = Path(name) / "k.json"
+        path.write_text(as_text(traced.document), encoding="utf-8")
+        status, text = tally("deps", path, "--format=json", f"--machine={machine()}")
+        found, _ = json.JSONDecoder().raw_decode(text[text.index("{"):] if status == 0 else "{}")  # remarks follow
+        return found["kernels"][0]["dependences"]
 
 
 def statements(traced):

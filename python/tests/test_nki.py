@@ -32,11 +32,7 @@ from tally.nki.trace import Raised, Tensor
 
 from . import support
 from .expand import expanded
-from .support import KERNELS, differences, race, statement, statements, tensor, trace
-
-
-def one(number):
-    return np.array([[number]], np.int32)
+from .support import KERNELS, differences, one, race, statement, statements, tensor, trace
 
 
 def counts(traced):
@@ -1069,7 +1065,7 @@ class DynamicTest(KernelTest):
     def test_triangles(self):
         x = support.random(1024, 4)
         traced = trace("dynamic", "triangles", x=x, n=one(2))
-        self.assertEqual(traced.summary.instructions, 6)  # the number, its register, and one body
+        self.assertEqual(traced.summary.instructions, 8)  # the number, its registers on three engines, and one body
         self.assertIn('{"formula": "i"}', support.dumped(traced))
         self.assertEqual(race(traced), "yes")
         np.testing.assert_allclose(traced.expected["out"][:256], np.cumsum(x[:256], axis=1), rtol=1e-4, atol=1e-5)
@@ -1231,7 +1227,7 @@ class MistakeTest(unittest.TestCase):
             self.assertEqual(status, 0, text)
             found = [{key: entry[key] for key in ("producer", "consumer", "kind", "distance") if entry.get(key)}
                      for entry in json.loads(text)["kernels"][0]["dependences"] if entry["implied_by"] is None]
-            self.assertEqual(len(found), 8)
+            self.assertEqual(len(found), 11)
             for missing in [None, *found]:
                 document["dependences"] = [entry for entry in found if entry is not missing]
                 (folder / "less.json").write_text(json.dumps(document), encoding="utf-8")
@@ -1250,7 +1246,7 @@ class MistakeTest(unittest.TestCase):
             self.assertEqual(status, 0, text)
             code = json.loads((folder / "code.json").read_text(encoding="utf-8"))
             waiting = list(_issues(code))
-            self.assertEqual(len(waiting), 7)
+            self.assertEqual(len(waiting), 10)
             for issue in waiting:
                 wait, issue["wait"] = issue["wait"], None
                 (folder / "less.json").write_text(json.dumps(code), encoding="utf-8")
@@ -1343,6 +1339,28 @@ class RefusalTest(unittest.TestCase):
             self.assertRegex(str(raised.exception), "the dynamic loop (changes|may change) Python's '")
         with contextlib.redirect_stderr(io.StringIO()):
             trace_file(KERNELS / "wrong_dynamic.py", "allowed", given)
+
+    def test_seen(self):
+        """A number that belongs to this trace decides nothing in Python."""
+        for what in ("offset", "getattr", "base", "data", "read"):
+            with self.subTest(what=what), self.assertRaises(Raised) as raised:
+                trace("wrong_dynamic", "seen", x=support.random(1280, 8), n=one(3), what=what)
+            self.assertRegex(str(raised.exception.error), "'tensor' object has no attribute '(offset|base|memory|read)': it would be a number of this trace")
+        for what, word in (("value", "register"), ("private", "register"), ("first", "index grid")):
+            with self.subTest(what=what), self.assertRaises(Raised) as raised:
+                trace("wrong_dynamic", "seen", x=support.random(1280, 8), n=one(3), what=what)
+            self.assertRegex(str(raised.exception.error), f"'{word}' object has no attribute '(value|_value|first)'")
+        for what in ("element", "floordiv", "mod", "dense"):
+            self.refused("numbers of an index grid that a register is in", file="wrong_dynamic", line="few = (grid" if what != "element" else "few = grid[0",
+                         kernel="seen", x=support.random(1280, 8), n=one(3), what=what)
+        self.refused("a register and one of type 'float'", file="wrong_dynamic", line="i * 128 + 1.5", kernel="seen", x=support.random(1280, 8),
+                     n=one(3), what="float")
+
+    def test_masks_that_move(self):
+        for where, line in (("load", "nl.load(x[i * 128"), ("register", "nl.load(x[rows"), ("sum", "tile[rows, columns] ="), ("store", "nl.store(")):
+            with self.subTest(where=where):
+                self.refused("a mask that a register or the index of a dynamic loop is in" if where != "register" else "an index grid at an address from memory",
+                             file="wrong_dynamic", line=line, kernel="masked", x=support.random(1280, 8), n=one(3), where=where)
 
     def test_registers_of_iterations(self):
         x = support.random(640, 8)

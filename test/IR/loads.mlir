@@ -36,6 +36,35 @@ tally.kernel @wrong {
   tally.instr "row" on "pe" reads ["X[$n]"]
 }
 
+// A value that is known at first, and loaded by only one of two engines for what comes next.
+tally.kernel @stale {
+  tally.engine "act"
+  tally.engine "pe"
+  tally.buffer "flags" shape [64]
+  // CHECK-DAG: [[# @LINE + 1]]:3: error: engine 'pe' needs 'more' for 'w', and has not loaded it; add an instruction on this engine, in that and where it always runs, with loads ["more"]
+  tally.loop "w" while "more" {
+    tally.instr "c" on "pe" writes ["flags[0]"]
+    tally.instr "next" on "act" reads ["flags[0]"] loads ["more"]
+  }
+  // One that is loaded elsewhere, too, is not known at first.
+  // CHECK-DAG: [[# @LINE + 1]]:3: error: engine 'act' needs 'again' for 'v', and has not loaded it; add an instruction on this engine, before that and where it always runs
+  tally.loop "v" while "again" {
+    tally.instr "d" on "act" reads ["flags[0]"] loads ["again"]
+  }
+  tally.instr "late" on "act" reads ["flags[0]"] loads ["again"]
+}
+
+tally.kernel @known_at_first {
+  tally.engine "act"
+  tally.engine "pe"
+  tally.buffer "flags" shape [64]
+  tally.loop "w" while "more" {
+    tally.instr "c" on "pe" writes ["flags[0]"]
+    tally.instr "next" on "act" reads ["flags[0]"] loads ["more"]
+    tally.instr "next_pe" on "pe" reads ["flags[0]"] loads ["more"]
+  }
+}
+
 tally.kernel @right {
   tally.engine "act"
   tally.engine "pe"

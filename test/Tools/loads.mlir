@@ -23,6 +23,40 @@
 // COUNTS: outside.mlir:{{[0-9]+}}:3: error: in the code of engine 'store': it runs 'i', which 'n' gives, and has not loaded that; add an instruction on this engine, before 'i', with loads ["n"]
 // COUNTS: note: 'n_act' loads it for engine 'act'
 
+// One that is known when the loop is reached is loaded only for the next iterations.
+// RUN: tally check %t/flag.mlir --race --explore --guards=3 | FileCheck %s --check-prefix=YES
+// RUN: not tally compile %t/flag-outside.mlir --machine=teaching --sync=per-loop 2>&1 | FileCheck %s --check-prefix=IN
+// IN: error: in the code of engine 'store': it runs 'w', which 'more' gives, and has not loaded that; add an instruction on this engine, in 'w', with loads ["more"]
+
+//--- flag.mlir
+tally.kernel @flag {
+  tally.engine "act"
+  tally.engine "store"
+  tally.buffer "flag" shape [1]
+  tally.buffer "X" shape [128]
+  tally.loop "w" while "more" {
+    tally.instr "compute" on "act" writes ["X[0:128]"]
+    tally.instr "test" on "act" reads ["X[0:128]"] writes ["flag[0]"]
+    tally.instr "next" on "act" reads ["flag[0]"] loads ["more"]
+    tally.instr "save" on "store" reads ["X[0:128]"]
+    tally.instr "next_store" on "store" reads ["flag[0]"] loads ["more"]
+  }
+}
+
+//--- flag-outside.mlir
+tally.kernel @flag {
+  tally.engine "act"
+  tally.engine "store"
+  tally.buffer "flag" shape [1]
+  tally.buffer "X" shape [128]
+  tally.loop "w" while "more" {
+    tally.instr "compute" on "act" writes ["X[0:128]"]
+    tally.instr "test" on "act" reads ["X[0:128]"] writes ["flag[0]"]
+    tally.instr "next" on "act" reads ["flag[0]"] loads ["more"]
+  }
+  tally.instr "save" on "store" reads ["X[0:128]"]
+}
+
 //--- counted.mlir
 tally.kernel @counted {
   tally.engine "vector"

@@ -124,7 +124,7 @@ TEST(FeaturesTest, featuresAreThoseOfTheProgram) {
 TEST(FeaturesTest, mixedCasesAreRight) {
   Extent extent;
   extent.seed = 77;
-  extent.count = 250;
+  extent.count = 300;
   KernelReport report = fuzzKernels(extent, mixedCase);
   EXPECT_EQ(textOf(report), "");
   EXPECT_TRUE(contradictions(report.pairs).empty()) << toText(report.pairs);

@@ -14,7 +14,10 @@ tally.kernel @rmsnorm {
   tally.buffer "result" shape [2, 128, 512] type "f32" space "sbuf"
   tally.buffer "out" shape [512, 512] type "f32" space "hbm"
   tally.instr "dma_copy.14" on "sync.dma" op "dma_copy(bytes=4)" computes "r0" reads ["blocks[0:1, 0:1]"] writes ["number[0:1, 0:1]"]
-  tally.instr "register_load.16" on "sync" reads ["number[0:1, 0:1]"]
+  tally.instr "register_load.16.vector" on "vector" reads ["number[0:1, 0:1]"] loads ["count"]
+  tally.instr "register_load.16.scalar" on "scalar" reads ["number[0:1, 0:1]"] loads ["count"]
+  tally.instr "register_load.16.gpsimd" on "gpsimd" reads ["number[0:1, 0:1]"] loads ["count"]
+  tally.instr "register_load.16.sync" on "sync" reads ["number[0:1, 0:1]"] loads ["count"]
   tally.loop "i" trips "count" max 4 {
     tally.instr "dma_copy.21" on "sync.dma" op "dma_copy(bytes=262144)" computes "r0" reads ["x[i * 128:128, 0:512]"] writes ["tile[total(i) mod 2, 0:128, 0:512]"]
     tally.instr "activation.25" on "scalar" op "activation(n=512)" computes "square(r0); sum(square(r0))" reads ["tile[total(i) mod 2, 0:128, 0:512]"] writes ["square[total(i) mod 2, 0:128, 0:512]", "total_[total(i) mod 2, 0:128, 0:1]"]

@@ -13,6 +13,7 @@ from math import prod
 from typing import NamedTuple
 
 from .expressions import Unsayable, is_elementwise, numbered
+from .loaders import placed
 from .refusal import Refusal, shown_path
 from .resolve import Linear, Loop, Reach, free_name, instructions, loops
 from .rings import layouts
@@ -112,6 +113,7 @@ class Writer:
         self.loops, self.reach = {loop.name for loop in loops(nodes)}, Reach(nodes)
         self.written = {access.tile.family for instruction in instructions(nodes) for access in instruction.accesses
                         if access.tile.role != "r"}
+        self.loads = placed(nodes, self.recorder.loads, self._value, ENGINE_ORDER)
         body = self._body(nodes)
         for name in set(self.given) - self.bounded:
             raise Refusal(f"--max-trips={name}={self.given[name]}: no dynamic loop and no value is called '{name}'; there are: "
@@ -127,7 +129,8 @@ class Writer:
                 "body": body}
 
     def _body(self, nodes):
-        return [self._loop(node) if isinstance(node, Loop) else self._instruction(node) for node in nodes]
+        return [statement for node in nodes
+                for statement in ([self._loop(node)] if isinstance(node, Loop) else self._on_each_engine(node))]
 
     def _loop(self, loop):
         source, self.summary.loops = loop.source, self.summary.loops + 1
@@ -168,13 +171,22 @@ class Writer:
             self.values[dynamic.identity] = next(name for name in names if name not in taken)
         return self.values[dynamic.identity]
 
-    def _instruction(self, instruction):
+    def _on_each_engine(self, instruction):
+        """Once, or on each engine for which it loads values."""
+        head, load = instruction.head, self.loads.get(id(instruction))
+        if load is None or not load.engines:
+            return [self._instruction(instruction, head.engine, head.queue)]
+        suffixes = [f".{engine}" for engine in load.engines] if len(load.engines) > 1 else [""]
+        return [self._instruction(instruction, engine, engine, sorted(load.names), suffix)
+                for engine, suffix in zip(load.engines, suffixes)]
+
+    def _instruction(self, instruction, engine, queue, loaded=(), suffix=""):
         head = instruction.head
         self.summary.instructions += 1
-        name = f"{head.operation}.{head.place.line}" if head.place else head.operation
-        self.queues.setdefault(head.engine, set()).add(head.queue)
-        self.summary.engines[head.engine] = self.summary.engines.get(head.engine, 0) + 1
-        document = {"instr": self._unique(self.names, name), "queue": head.queue}
+        name = (f"{head.operation}.{head.place.line}" if head.place else head.operation) + suffix
+        self.queues.setdefault(engine, set()).add(queue)
+        self.summary.engines[engine] = self.summary.engines.get(engine, 0) + 1
+        document = {"instr": self._unique(self.names, name), "queue": queue}
         if head.cost:
             document["op"] = head.cost
         accesses = [self._gathered(access) for access in instruction.accesses]
@@ -190,6 +202,8 @@ class Writer:
                      for access, show in zip(accesses, shown) if access.tile.role == role]
             if tiles:
                 document[key] = tiles
+        if loaded:
+            document["loads"] = loaded
         document.update(self._loc(head.place))
         return document
 

@@ -10,6 +10,7 @@ import dis
 import inspect
 import sys
 
+from . import attributes
 from .places import here
 from .refusal import Place, Refusal
 from .state import MARK, State
@@ -52,6 +53,8 @@ class _Dynamic:
         identity = tuple(map(identity_of, (self.start, self.stop, self.step)))
         value = Trips(self._value(frame), None, identity, self._follows()) if self.is_dynamic else None
         loop = self.recorder.open_loop(self.name, place, value)
+        if value is not None:
+            loop.trips = value._replace(loaded=self.recorder.loads.use(loop, identity))
         watch = _Watch(frame, loop, place, functions, self.names)
         try:
             for number in range(trips):
@@ -139,6 +142,8 @@ def dynamic_while(recorder, condition, place, frame=None, functions=()):
 def _dynamic_while(recorder, register, condition, place, frame, functions=()):
     name = _variable(register, frame)
     loop = recorder.open_loop("while", place, Trips(None, name, place))
+    loaded = recorder.loads.use(loop, [register.identity])
+    loop.trips = loop.trips._replace(loaded=loaded)
     watch = _Watch(frame, loop, place, functions)
     value, identity = register.value, register.identity
     entered, counts_down = identity, True
@@ -150,6 +155,7 @@ def _dynamic_while(recorder, register, condition, place, frame, functions=()):
             if not isinstance(register, Register):
                 raise Refusal("the condition of a dynamic 'while' is no longer a register", place)
             watch.look()
+            recorder.loads.use(loop, [register.identity], again=True)
             value = register.value
             if value and register.identity == identity:
                 raise Refusal(f"'while {name}' does not end: nothing in its body sets the register; set it there, by "
@@ -160,7 +166,7 @@ def _dynamic_while(recorder, register, condition, place, frame, functions=()):
                 raise Refusal(f"'while {name}' ran more than {_MOST_TURNS} times in this trace; does it end? A few iterations show "
                               "how they differ, so give inputs with which it runs less often", place)
         if counts_down:  # it runs as often as the register said before
-            loop.trips = Trips(name, None, (0, entered, 1))
+            loop.trips = Trips(name, None, (0, entered, 1), loaded=loaded)
         recorder.close_loop(loop)
     finally:
         _abandon(recorder, loop, place)
@@ -195,7 +201,7 @@ def hooks(recorder, runs=lambda: True):
         if runs():
             recorder.turn(Place(sys._getframe(1).f_code.co_filename, line, column))
 
-    return {MARK: loop_for, "__tally_while__": loop_while, "__tally_turn__": turn}
+    return {MARK: loop_for, "__tally_while__": loop_while, "__tally_turn__": turn, **attributes.hooks()}
 
 
 def _recorded(recorder, iterable, name, place):

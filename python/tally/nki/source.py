@@ -1,9 +1,10 @@
 """Loads the user's files for one trace, with loops that say where they begin and end.
 
-`for` and `while` are the only constructs that are changed, on the way from the file to bytecode:
+Little is changed on the way from the file to bytecode:
 
   for x in E:      for x in __tally_for__(E, ("x",), line, column, True):
   while C:         for _ in __tally_while__(lambda: C, line, column):
+  x.offset         __tally_attribute__(x, "offset")         (attributes.py)
 
 The lines stay, and so do `break`, `continue` and `else`. This holds for the files below the kernel's
 folder (`root`); other modules load as always. Loops in generators only count their turns, by
@@ -33,6 +34,7 @@ import warnings
 
 import numpy as np
 
+from .attributes import Attributes
 from .places import here, user_frame
 from .refusal import Place, Refusal
 
@@ -143,7 +145,7 @@ def _compiled(path, changes):
     except (UnicodeDecodeError, ValueError) as problem:
         raise Refusal(f"'{path}' is not Python text: {problem}") from None
     imported = set(_imports(tree))
-    for change in (_Loops(), *changes):
+    for change in (_Loops(), Attributes(), *changes):
         tree = change.visit(tree)
     return compile(tree, path, "exec", dont_inherit=True), imported
 

@@ -14,6 +14,7 @@ import numpy as np
 from .elements import ELEMENTS, find_element, of_number, promoted
 from .expressions import OPERATORS, MatMul, Reduce
 from .instructions import INSTRUCTIONS, Call
+from .loads import LOAD
 from .others import Messages, Own, Shared, from_others
 from .places import assigned_name, here
 from .refusal import Refusal
@@ -229,6 +230,9 @@ class Tracer:
                 refuse(f"an index of 'vector_offset' leads out of '{view.name}', {list(view.memory.shape)}, which the device reports as an "
                        "error; where that is meant, say 'oob_mode=nisa.oob_mode.skip'")
         # On the device, a copy to or from addresses beyond a tensor does nothing, if it may be skipped.
+        # Where a dynamic loop moves them, no trace shows in which iterations that is.
+        for view in [*reads, *targets] if call.oob_mode == "skip" and self.recorder.is_dynamic else ():
+            view.unknown = view.unknown or view.moves
         leaving = [view for view in [*reads, *targets] if call.oob_mode == "skip" and view.leaves()]
         skipped = bool(leaving)
         if any(not view.unknown for view in leaving):
@@ -586,10 +590,9 @@ class Tracer:
         known = src.is_known_number()
         dst.name = dst.name or assigned_name(here())
         self._set_register(dst, int(number), self.recorder.new_value(), known)
-        self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
-                                    [("r", src, None)]))
-        self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
-                               "before, and no wait orders the load before its use")
+        operation = Operation(LOAD, "sync", "sync", None, (), here(), [("r", src, None)])
+        self.recorder.loads.add(dst.identity, operation)
+        self.recorder.add(operation)
         self.last = None
 
     def move_register(self, dst, src):

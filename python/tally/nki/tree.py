@@ -15,6 +15,7 @@ import re
 from typing import NamedTuple, Optional
 
 from . import rollup
+from .loads import Loads
 from .places import here
 from .refusal import Refusal
 from .values import Scope, row_of
@@ -61,17 +62,19 @@ class Head(NamedTuple):
     tiles: tuple
     kinds: tuple  # of the numbers, as rollup.py has them
     numbers: int  # how many of them, the last ones, are in its expressions
+    uses: tuple  # of a load of a register (loads.py)
 
 
 class Operation:
     """One instruction that ran; `targets` are the views that it writes or adds to."""
 
-    __slots__ = ("name", "engine", "queue", "cost", "results", "place", "accesses", "numbers", "record")
+    __slots__ = ("name", "engine", "queue", "cost", "results", "place", "accesses", "numbers", "value", "uses", "record")
 
     def __init__(self, name, engine, queue, cost, results, place, accesses, numbers=()):
         self.name, self.engine, self.queue, self.cost = name, engine, queue, cost
         self.results, self.place, self.accesses = results, place, accesses
         self.numbers = numbers  # whole numbers in its expressions, which may differ in each iteration
+        self.value, self.uses = None, set()  # of a register that it loads (loads.py)
 
 
 class OpenLoop:
@@ -90,12 +93,13 @@ class OpenLoop:
 
 class Trips(NamedTuple):
     """How often a dynamic loop runs: by a value, while a condition holds, or as the index of a loop around it says (`follows`).
-    Values of one identity are one value."""
+    Values of one identity are one value. `loaded`: what was loaded of it."""
 
     value: Optional[str]
     condition: Optional[str]
     identity: object
     follows: bool = False
+    loaded: tuple = ()
 
 
 _MOST_IDLE = 1_000_000
@@ -133,6 +137,7 @@ class Recorder:
         self.counters, self.far = set(), False  # places of numbers in memory that loops count; whether addresses go beyond FAR
         self.refusal = None  # what could not be raised where it was found
         self.again = None  # why the kernel is to be run once more
+        self.loads = Loads(self)
 
     # ---- Operations
 
@@ -177,14 +182,16 @@ class Recorder:
                 kinds.append(rollup.FLAG)
         numbers += operation.numbers
         kinds += [rollup.PLAIN] * len(operation.numbers)
+        uses = tuple(sorted(operation.uses))
         key = (operation.name, operation.engine, operation.queue, operation.cost,
-               tuple(result.key for result in operation.results), operation.place, tuple(tiles))
+               tuple(result.key for result in operation.results), operation.place, tuple(tiles), uses)
         number = self._head_numbers.get(key)
         if number is None:
             number = self._head_numbers[key] = len(self.heads)
             self.heads.append(Head(number, operation.name, operation.engine, operation.queue,
                                    operation.cost, operation.results, operation.place, tuple(tiles),
-                                   tuple(kinds), len(operation.numbers)))
+                                   tuple(kinds), len(operation.numbers), uses))
+        self.loads.close(operation, number)
         if self.log is not None:
             operation.record = number, tuple(numbers)
         return number, numbers

@@ -593,6 +593,7 @@ class View:
         """`by` units further: a register, or a number in memory."""
         self.memory.tracer.recorder.far |= self.memory.size // max(unit, 1) > FAR
         if isinstance(by, Register):
+            by.is_address()
             return self._with(offset + by.value * unit, shape, strides, not by.known, moves=True)
         at = int(np.asarray(by.read()).reshape(-1)[0])
         made = self._with(offset + at * unit, shape, strides, not by.is_known_number(), (by,), moves=True)
@@ -769,19 +770,27 @@ class DynamicSlice:
 
 
 class Grid:
-    """An array of indices that are affine in their place, as `nl.arange` and `nl.mgrid` make them."""
+    """An array of indices that are affine in their place, as `nl.arange` and `nl.mgrid` make them.
 
-    __slots__ = ("shape", "first", "factors")
+    `registers` is the identity of the sum of registers in it, a number if there are none; `moves`: one was added in a dynamic loop, so
+    it may be another number in each iteration."""
+
+    __slots__ = ("shape", "first", "factors", "registers", "moves")
     __array_ufunc__ = None
 
-    def __init__(self, shape, first, factors):
+    def __init__(self, shape, first, factors, registers=0, moves=False):
         self.shape, self.first, self.factors = shape, first, factors
+        self.registers, self.moves = registers, moves and not isinstance(registers, int)
 
     @property
     def ndim(self):
         return len(self.shape)
 
     def dense(self):
+        """Its numbers, for Python."""
+        if not isinstance(self.registers, int):
+            refuse("numbers of an index grid that a register is in: Python would see what it holds; grids are added, subtracted, and "
+                   "multiplied by numbers")
         values = np.full(self.shape, self.first, np.int64)
         for axis, factor in enumerate(self.factors):
             steps = np.arange(self.shape[axis]) * factor
@@ -801,7 +810,7 @@ class Grid:
                 shape.append(self.shape[axis])
                 factors.append(self.factors[axis])
                 axis += 1
-        return Grid(tuple(shape), self.first, tuple(factors))
+        return Grid(tuple(shape), self.first, tuple(factors), self.registers, self.moves)
 
     def _padded(self, rank):
         lead = rank - self.ndim
@@ -812,9 +821,10 @@ class Grid:
             if not other.known:
                 refuse("an index grid at an address from memory is not modelled; use 'ap' with "
                        "'scalar_offset'")
-            other = other.value
+            return Grid(self.shape, self.first + sign * other.value, self.factors, _combined(1, self.registers, sign, other.identity),
+                        self.moves or other.recorder is not None and other.recorder.is_dynamic)
         if isinstance(other, (int, np.integer)):
-            return Grid(self.shape, self.first + sign * int(other), self.factors)
+            return Grid(self.shape, self.first + sign * int(other), self.factors, self.registers, self.moves)
         if isinstance(other, np.ndarray):
             return self.dense() + sign * other
         if not isinstance(other, Grid):
@@ -822,7 +832,8 @@ class Grid:
         rank = max(self.ndim, other.ndim)
         (shape, factors), (others, more) = self._padded(rank), other._padded(rank)
         return Grid(tuple(map(max, shape, others)), self.first + sign * other.first,
-                    tuple(a + sign * b for a, b in zip(factors, more)))
+                    tuple(a + sign * b for a, b in zip(factors, more)),
+                    _combined(1, self.registers, sign, other.registers), self.moves or other.moves)
 
     def __add__(self, other):
         return self._plus(other, 1)
@@ -841,7 +852,8 @@ class Grid:
     def __mul__(self, factor):
         if not isinstance(factor, (int, np.integer)):
             return self.dense() * (factor.dense() if isinstance(factor, Grid) else factor)
-        return Grid(self.shape, self.first * int(factor), tuple(f * int(factor) for f in self.factors))
+        return Grid(self.shape, self.first * int(factor), tuple(f * int(factor) for f in self.factors),
+                    _combined(int(factor), self.registers, 0, 0), self.moves)
 
     __rmul__ = __mul__
 
@@ -867,6 +879,8 @@ class Grid:
 class Mask:
     """Where all of some affine grids are negative."""
 
+    __slots__ = ("parts",)
+
     def __init__(self, parts):
         self.parts = parts
 
@@ -890,6 +904,9 @@ class Mask:
         for grid in self.parts:
             if not isinstance(grid, Grid):
                 refuse("a mask that is not affine in its grid")
+            if grid.moves:
+                refuse("a mask that a register or the index of a dynamic loop is in: it would let other elements through in each iteration. "
+                       "Choose them on the device, as by 'nl.where' and 'nisa.iota', or let the loop end before the last block")
             lead = len(shape) - grid.ndim
             axes = [axis for axis, factor in enumerate(grid.factors) if factor]
             if not axes:
@@ -979,6 +996,7 @@ def _at_slices(view, index):
 def _number_of(value):
     """A whole number, and whether it is known (None: no register)."""
     if isinstance(value, Register):
+        value.is_address()
         return value.value, value.known
     if isinstance(value, View):
         one = value.size == 1
@@ -1102,6 +1120,10 @@ class Scope:
         self.name, self.ended = name, False
 
 
+def _kind_of(thing):
+    return "a tensor" if isinstance(thing, View) else "an index grid" if isinstance(thing, Grid) else f"one of type '{type(thing).__name__}'"
+
+
 class Register:
     """A register of the device, with the value that it has in this run.
 
@@ -1149,7 +1171,9 @@ class Register:
 
     __index__ = __float__ = __int__
 
-    def _compared(self, _):
+    def _compared(self, other):
+        if isinstance(other, Grid):
+            return NotImplemented  # a mask, which the grid makes
         self._refused("a Python comparison")
 
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
@@ -1168,8 +1192,16 @@ class Register:
             self._refused(f"a text with ':{form}'")
         return str(self)
 
+    def is_address(self):
+        if self.recorder is not None:
+            self.recorder.loads.use_as_address(self)
+
     def _made(self, factor, plus, other):
         """`factor` times this one, and `plus` times the other."""
+        if isinstance(other, Grid):
+            return NotImplemented  # the grid adds it
+        if not isinstance(other, (int, np.integer, Register)):
+            refuse(f"a register and {_kind_of(other)}; registers are added to whole numbers and registers, and multiplied by whole numbers")
         value = factor * self.value + plus * _value(other)
         known = self.known and (not isinstance(other, Register) or other.known)
         return Register(value, known, self.name, _combined(factor, self.identity, plus, identity_of(other)), self.recorder)
@@ -1191,6 +1223,8 @@ class Register:
     def __mul__(self, other):
         if isinstance(other, Register):
             refuse("a product of two registers is not modelled")
+        if isinstance(other, Grid) or not isinstance(other, (int, np.integer)):
+            refuse(f"a product of a register and {_kind_of(other)}; registers are multiplied by whole numbers")
         return self._made(int(other), 0, 0)
 
     __rmul__ = __mul__
@@ -1242,6 +1276,11 @@ def difference(identity, other):
     """By which number the values of two identities differ, None if that depends on others."""
     found = _combined(1, identity, -1, other)
     return found if isinstance(found, int) else None
+
+
+def values_in(identity):
+    """The values that a sum is made of."""
+    return [key for key in _terms(identity) if key != _ONE]
 
 
 def follows_indices(identity):

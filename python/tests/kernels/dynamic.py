@@ -615,3 +615,70 @@ def through_hbm_twice(x, n):
             nisa.dma_copy(dst=between, src=x[nl.ds(4 * i, 4)])
             nisa.dma_copy(dst=out[nl.ds(4 * i, 4)], src=between)
     return out
+
+
+@nki.jit
+def all_loaded_first(x, counts):
+    """Registers that one loop loads, and another loops over."""
+    out = nl.ndarray((2, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=numbers, src=counts)
+    registers = []
+    for part in range(2):
+        registers.append(nisa.register_alloc())
+        nisa.register_load(registers[part], numbers[0:1, part:part + 1])
+    for part in range(2):
+        for i in nl.dynamic_range(registers[part]):
+            nisa.dma_copy(dst=out[part, nl.ds(i * 128, 128), :], src=x[nl.ds(i * 128, 128), :])
+    return out
+
+
+@nki.jit
+def side_by_side(x, counts):
+    """The same, loaded by two lines."""
+    out = nl.ndarray((2, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=numbers, src=counts)
+    first, second = nisa.register_alloc(), nisa.register_alloc()
+    nisa.register_load(first, numbers[0:1, 0:1])
+    nisa.register_load(second, numbers[0:1, 1:2])
+    for part in range(2):
+        for i in nl.dynamic_range((first, second)[part]):
+            nisa.dma_copy(dst=out[part, nl.ds(i * 128, 128), :], src=x[nl.ds(i * 128, 128), :])
+    return out
+
+
+@nki.jit
+def once_for_all(x, n):
+    """The first iteration loads what all loop over."""
+    out = nl.ndarray((3, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    count = nisa.register_alloc()
+    for part in range(3):
+        if part == 0:
+            count = register_from(n)
+        for i in nl.dynamic_range(count):
+            nisa.dma_copy(dst=out[part, nl.ds(i * 128, 128), :], src=x[nl.ds(i * 128, 128), :])
+    return out
+
+
+@nki.jit
+def a_sum_of_two(x, n, m):
+    """A loop whose trips are a sum of two numbers in memory."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    first, second = register_from(n), register_from(m)
+    for i in nl.dynamic_range(first + second):
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128), :], src=x[nl.ds(i * 128, 128), :])
+    return out
+
+
+@nki.jit
+def apart(x, y, n):
+    """What follows the loop on another engine has nothing to do with it."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(register_from(n)):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128), :])
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128), :], src=tile)
+    other = nl.ndarray((128, 4), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=other, data=nl.ndarray((128, 4), dtype=y.dtype, buffer=nl.sbuf), op0=nl.multiply, operand0=0.0)
+    return out

@@ -596,3 +596,62 @@ def allowed(x, n):
         name, = cached(f"{decimal.Decimal(1) + 1}")
         found = [match.start() for match in re.finditer("a", os.environ.get(name, "aa"))]
         fill(x, i * 128 + found[0])
+
+
+@nki.jit
+def seen(x, n, what):
+    """Python looks at what only a run knows."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count, at = register_from(n), nl.arange(128)[:, None]
+    for i in nl.dynamic_range(count):
+        rows = x[nl.ds(i * 128, 128)]
+        grid = at + i * 128
+        if what == "offset":
+            few = rows.offset < 4096
+        elif what == "getattr":
+            few = getattr(rows, "offset") < 4096
+        elif what == "base":
+            few = rows.base < 4096
+        elif what == "data":
+            few = rows.memory.data[0, 0] < 4096
+        elif what == "read":
+            few = rows.read()[0, 0] < 4096
+        elif what == "value":
+            few = count.value < 4
+        elif what == "private":
+            few = i._value < 4
+        elif what == "first":
+            few = grid.first < 4096
+        elif what == "element":
+            few = grid[0, 0] < 4096
+        elif what == "floordiv":
+            few = (grid // 128)[0, 0] < 4
+        elif what == "mod":
+            few = (grid % 512)[0, 0] < 128
+        elif what == "dense":
+            few = (grid + np.arange(8))[0, 0] < 4096
+        else:
+            few = (i * 128 + 1.5) < 4096
+        if few:
+            nisa.dma_copy(dst=out[nl.ds(i * 128, 128)], src=rows)
+    return out
+
+
+@nki.jit
+def masked(x, n, where):
+    """A mask that lets all through in the trace, and fewer in longer runs."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    rows, columns = nl.arange(128)[:, None], nl.arange(x.shape[1])[None, :]
+    for i in nl.dynamic_range(count):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        if where == "load":
+            tile = nl.load(x[i * 128 + rows, columns], mask=i * 128 + rows < 500)
+        elif where == "register":
+            tile = nl.load(x[rows + i * 128, columns], mask=rows < count)
+        else:
+            nisa.dma_copy(dst=tile, src=x[nl.ds(i * 128, 128)])
+        if where == "sum":
+            tile[rows, columns] = nl.add(tile[rows, columns], 1.0, mask=(rows + i * 128 < 500) & (columns < 4))
+        nl.store(out[rows + i * 128, columns], value=tile, mask=(500 > i * 128 + rows) if where == "store" else None)
+    return out
