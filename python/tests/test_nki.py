@@ -1088,6 +1088,23 @@ class DynamicTest(KernelTest):
             trace("dynamic", "prefixes", x=x, y=y, n=one(2))
         self.assertIn("the dynamic loop over 'i' ran 2 times in this trace", str(raised.exception))
 
+    def test_never_loaded(self):
+        traced = trace("more", "never_loaded", x=support.random(128, 8))
+        self.assertEqual([reason for reason, _ in traced.summary.obstacles], ["'tile' is read, and nothing has written it: in the text, it is an input"])
+
+    def test_patterns(self):
+        """What goes round in a longer run is told, since it looks even in a shorter one."""
+        short, long = (trace("more", "by_turns", x=support.random(512, 8), trips=trips).summary for trips in (3, 6))
+        self.assertEqual((short.as_json()["patterns"], long.as_json()["patterns"]), ([], ["i mod 4"]))
+        self.assertIn("  patterns: i mod 4\n", long.text())
+
+    def test_leaves_things(self):
+        before = list(gc.callbacks), sys.get_asyncgen_hooks()
+        traced = trace("more", "leaves_things", x=support.random(128, 8))
+        self.assertEqual((list(gc.callbacks), sys.get_asyncgen_hooks()), before)
+        self.assertNotIn("made_by_a_kernel", sys.modules)
+        self.assertEqual(traced.summary.program, "0 of 1")  # nobody has named a grid
+
     def test_two_values(self):
         """Registers of one name that hold two values, and a tile of that name."""
         x = support.random(512, 16)
@@ -1339,6 +1356,13 @@ class RefusalTest(unittest.TestCase):
             self.assertRegex(str(raised.exception), "the dynamic loop (changes|may change) Python's '")
         with contextlib.redirect_stderr(io.StringIO()):
             trace_file(KERNELS / "wrong_dynamic.py", "allowed", given)
+
+    def test_device(self):
+        """What the device does not do."""
+        self.refused("'whole', which is int32; the device multiplies fp8, bf16, f16, tf32 and f32", line="nisa.nc_matmul(product, whole", kernel="product_of_whole_numbers")
+        self.refused("'activation' on engine 'gpsimd', which does not run it", line="engine=nisa.gpsimd_engine", kernel="activation_elsewhere")
+        self.refused("a register of '1.5'; registers hold whole numbers", line="register_alloc(1.5)", kernel="half_a_register")
+        self.refused("the machine has no memory left for the kernel's tensors", line="raise MemoryError", kernel="no_memory")
 
     def test_seen(self):
         """A number that belongs to this trace decides nothing in Python."""

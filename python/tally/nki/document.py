@@ -31,6 +31,7 @@ class Summary:
         self.apart = []  # loops, their places, and how many of their iterations are written out, and whether others are in a loop
         self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
         self.unbounded = []  # dynamic loops of which nothing says how often they run at most
+        self.patterns = {}  # of addresses that do not grow evenly, in the order of the text
         self.regrouped = []  # tensors in another shape than the kernel's
         self.trips = {}  # of dynamic loops in this run: how often each ran, each time it was reached
 
@@ -49,6 +50,7 @@ class Summary:
             "loops": self.loops, "dynamic_loops": self.dynamic, "unbounded": self.unbounded, "trips": self.trips,
             "iterations_written_out": self.written_out,
             "written_out": [{"loop": name, "count": count, **_where(place)} for name, place, count, _ in self.apart],
+            "patterns": list(self.patterns),
             "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
             "regrouped": [{"buffer": buffer, "shape": list(shape)} for buffer, shape in self.regrouped],
             "engines": self.engines,
@@ -74,6 +76,8 @@ class Summary:
             why = f"unlike those around {'it' if count == 1 else 'them'}" if others else \
                 "the only one" if count == 1 else "each unlike the next one, or alone"
             lines.append(f"  written out: {place}: {_counted(count, 'iteration')} of '{name}', {why}")
+        if self.patterns:
+            lines.append("  patterns: " + ", ".join(self.patterns))
         if self.rings:
             lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
         if self.regrouped:
@@ -219,6 +223,8 @@ class Writer:
     def _tile(self, access, positions, shown):
         tile, layout = access.tile, self.layouts[access.tile.family]
         name = self.buffers[tile.family]
+        for first in access.firsts:
+            self.summary.patterns.update({f"{inner.text()} {word} {by}": None for _, word, by, inner in first.parts})
         if tile.whole:
             return f"{name}[@]"
         indices = [index.text() for index in layout.lead(access, positions)]

@@ -328,7 +328,11 @@ def _matmul(call):
         if _row(call.arguments[name]) > most:
             raise Refusal(f"'{call.row.name}' of a '{name}' tile of {_row(call.arguments[name])} columns; the device takes {most} at "
                           "most: loop over parts of it")
-    wide = any(view.dtype in ("float32", "int32") for view in call.reads)
+    whole = next((view for view in (call.stationary, call.moving) if not view.dtype.is_float), None)
+    if whole is not None:
+        raise Refusal(f"'{call.row.name}' of '{whole.name}', which is {whole.dtype}; the device multiplies fp8, bf16, f16, tf32 and f32: "
+                      "copy it to a tile of one of these")
+    wide = any(view.dtype == "float32" for view in call.reads)
     call.sizes = {"nstat": _row(call.stationary), "nmov": _row(call.moving), "kind": ".fp32" if wide else ""}
     return [(call.dst, MatMul(stationary, moving))]
 

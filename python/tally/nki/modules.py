@@ -344,6 +344,7 @@ class Language:
                 self.tracer.move_register(register, after)
 
     def program_id(self, axis=0):
+        self.tracer.asked_program = True
         return self.tracer.program[axis] if axis < len(self.tracer.program) else 0
 
     def num_programs(self, axes=0):

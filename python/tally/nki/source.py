@@ -314,6 +314,7 @@ def guarded(offered, names, root, finder=Finder):
     states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr(), np.getbufsize(), np.get_printoptions()
     names, handlers, decimals = dict(vars(builtins)), _handlers(), decimal.getcontext().copy()
     collects, thresholds, arguments = gc.isenabled(), gc.get_threshold(), (sys.argv, list(sys.argv))
+    callbacks, asyncs = list(gc.callbacks), sys.get_asyncgen_hooks()
     hooks, path_hooks = [getattr(module, hook) for module, hook in _HOOKS], list(sys.path_hooks)
     watchers = [ask() for ask, _ in _WATCHERS]
     hidden = [name for name in modules
@@ -339,7 +340,8 @@ def guarded(offered, names, root, finder=Finder):
         sys.path_hooks[:] = path_hooks
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
-            if id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
+            made = name not in modules and getattr(module, "__spec__", None) is None  # by the kernel
+            if made or id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
                 del sys.modules[name]
         sys.modules.update({name: module for name, module in modules.items()
                             if sys.modules.get(name) is not module})
@@ -347,6 +349,8 @@ def guarded(offered, names, root, finder=Finder):
         with contextlib.suppress(FileNotFoundError):  # it has been removed
             os.chdir(folder)
         sys.argv, sys.argv[:] = arguments[0], arguments[1]
+        gc.callbacks[:] = callbacks
+        sys.set_asyncgen_hooks(*asyncs)
         gc.set_threshold(*thresholds)
         (gc.enable if collects else gc.disable)()
         random.setstate(states[0])

@@ -17,7 +17,7 @@ from .refusal import Place, Refusal, first_refusal, forget_first, said_by
 from .resolve import Resolver, trips_of_run, tying
 from .rollup import Uneven
 from .tracer import Again, Notes, Tracer
-from .tree import Limits
+from .tree import Limits, TooLarge
 
 
 class Tensor(NamedTuple):
@@ -189,7 +189,7 @@ def _numbers(memory, which):
 def _program(tracer):
     """Which program of the launch grid this is, in words."""
     if not tracer.grid:
-        return None
+        return "0 of 1" if tracer.asked_program else None
     program = tracer.program + (0,) * (len(tracer.grid) - len(tracer.program))
     return f"{', '.join(map(str, program))} of {', '.join(map(str, tracer.grid))}"
 
@@ -263,6 +263,8 @@ def call(function, given, recorder, root):
         _raise_first(recorder, recorder.refusal)
         raise Refusal(f"'{function.__name__}' exits from Python; let it return, or raise an error that says what is wrong",
                       last_place(error, root)) from None
+    except MemoryError as error:
+        raise TooLarge("the machine has no memory left for the kernel's tensors; trace it at a smaller shape", last_place(error, root)) from None
     except BaseException as error:  # whatever the kernel does
         if _is_ours(error):
             raise

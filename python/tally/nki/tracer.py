@@ -56,7 +56,7 @@ class Tracer:
 
     def __init__(self, limits=Limits(), progress=None, grid=(), program=(), notes=None):
         self.recorder = Recorder(limits, progress)
-        self.grid, self.program = tuple(grid), tuple(program)
+        self.grid, self.program, self.asked_program = tuple(grid), tuple(program), False
         self.last = None  # the latest operation, if its result is new and untouched
         self.latest = None  # whatever it is
         self.inputs, self.hbm, self.notes = [], [], notes or Notes()
@@ -251,6 +251,9 @@ class Tracer:
         operation = Operation(row.name, engine, queue, call.cost(targets[0]),
                               tuple(expression for _, expression in results), here(),
                               [("r", view, None) for view in reads], tuple(call.numbers))
+        for view in reads:
+            if not view.memory.written and view.memory.first is None and not view.memory.zero:
+                self.recorder.obstacle(f"'{view.name}' is read, and nothing has written it: in the text, it is an input")
         self._write(row, call, operation, targets, values, modern)
         self.latest = operation
         self._sources(operation)
@@ -338,7 +341,7 @@ class Tracer:
             return None
         if engine not in ENGINES:
             refuse(f"'engine={engine}'; engines are {', '.join(ENGINES)}")
-        only = {"tensor", "vector"} if call.row.name == "nc_transpose" else {"tensor"} if call.row.engine == "tensor" else None
+        only = {"tensor", "vector"} if call.row.name == "nc_transpose" else {call.row.engine} if call.row.engine in _ALONE else None
         if (engine not in only if only else engine == "tensor") or engine == "sync" and call.row.name not in DMA:
             refuse(f"'{call.row.name}' on engine '{engine}', which does not run it; usual is '{call.row.engine}'")
         return engine
@@ -597,6 +600,8 @@ class Tracer:
 
     def move_register(self, dst, src):
         if not isinstance(src, Register):
+            if not isinstance(src, (int, np.integer)):
+                refuse(f"a register of '{src}'; registers hold whole numbers")
             self._set_register(dst, int(src), self.recorder.new_value(), True)
             return
         # What goes round among registers may take any number of iterations to show how; what a register adds to
@@ -638,6 +643,7 @@ class Tracer:
         self.last = None
 
 
+_ALONE = ("tensor", "scalar")  # engines whose instructions no other one runs
 _PARTITIONS = 128  # of the chip's memories
 _ROOM = {"sbuf": 224 << 10, "psum": 16 << 10}  # bytes of a partition, of the largest chip
 _TO_HBM = (*DMA, "sendrecv", "core_barrier")

@@ -260,7 +260,8 @@ class Memory:
         return self.family.place
 
     def __del__(self):
-        self.tracer.recorder.bytes -= self.data.nbytes
+        if hasattr(self, "data"):  # memory may have ended
+            self.tracer.recorder.bytes -= self.data.nbytes
 
 
 def whole(memory):

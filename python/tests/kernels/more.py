@@ -137,3 +137,38 @@ def pooled(x):
     nisa.tensor_reduce(dst=sums, op=nl.add, data=tile.reshape((128, 4, 2, 3, 2)), axis=(2, 4))
     nisa.dma_copy(out, sums)
     return out
+
+
+@nki.jit
+def never_loaded(x):
+    """A tile that nothing has written."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def by_turns(x, trips):
+    """Rows that go round after four iterations."""
+    out = nl.ndarray((128 * trips, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(trips):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[nl.ds(128 * (i % 4), 128)])
+        nisa.dma_copy(dst=out[nl.ds(128 * i, 128)], src=tile)
+    return out
+
+
+@nki.jit
+def leaves_things(x):
+    """Modules, callbacks and hooks of its own."""
+    import gc
+    import sys
+    import types
+    sys.modules["made_by_a_kernel"] = types.ModuleType("made_by_a_kernel")
+    gc.callbacks.append(lambda phase, info: None)
+    sys.set_asyncgen_hooks(firstiter=lambda generator: None)
+    out = nl.ndarray((128, 2), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x[0:128, nl.ds(nl.program_id(0), 2)])
+    return out

@@ -318,3 +318,28 @@ def operators(x, which):
         "mean": lambda: nisa.tensor_scalar(dst=tile, data=tile, op0=nl.mean, operand0=1.0),
     }
     made[which]()
+
+
+@nki.jit
+def product_of_whole_numbers(x):
+    whole = nl.ndarray((128, 128), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=whole, value=1)
+    product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(product, whole, whole)
+
+
+@nki.jit
+def activation_elsewhere(x):
+    tile = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.activation(dst=tile, op=nl.exp, data=tile, engine=nisa.gpsimd_engine)
+
+
+@nki.jit
+def half_a_register(x):
+    nisa.register_alloc(1.5)
+
+
+@nki.jit
+def no_memory(x):
+    raise MemoryError("no room")
