@@ -1098,6 +1098,11 @@ class DynamicTest(KernelTest):
         self.assertEqual((short.as_json()["patterns"], long.as_json()["patterns"]), ([], ["i mod 4"]))
         self.assertIn("  patterns: i mod 4\n", long.text())
 
+    def test_names_of_ours(self):
+        x = support.random(128, 8)
+        for kind, scale in ((1, 4), (2, 2), ({3: 0}, 2), (7, 3)):
+            self.assertTrue((trace("more", "names_of_ours", x=x, kind=kind).expected["out"] == scale * x).all())
+
     def test_leaves_things(self):
         before = list(gc.callbacks), sys.get_asyncgen_hooks()
         traced = trace("more", "leaves_things", x=support.random(128, 8))

@@ -50,6 +50,12 @@ class Attributes(ast.NodeTransformer):
         call = ast.Call(ast.Name(_ATTRIBUTE, ast.Load()), [node.value, ast.Constant(node.attr)], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
+    def visit_match_case(self, node):
+        """A pattern has names and no calls. Not seen: what `case object(offset=found)` finds in a tensor."""
+        node.guard = self.visit(node.guard) if node.guard is not None else None
+        node.body = [self.visit(statement) for statement in node.body]
+        return node
+
     def visit_Name(self, node):
         if node.id == "getattr" and isinstance(node.ctx, ast.Load) and not self.has_own:
             node.id = _GETATTR

@@ -172,3 +172,37 @@ def leaves_things(x):
     out = nl.ndarray((128, 2), dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=out, src=x[0:128, nl.ds(nl.program_id(0), 2)])
     return out
+
+
+class Kind:
+    """Names that tensors have inside, too."""
+
+    first, offset, value = 1, 2, 3
+
+    def read(self):
+        return self.value
+
+
+class Own(Kind):
+    def read(self):
+        return super().read() + getattr(self, "first")
+
+
+@nki.jit
+def names_of_ours(x, kind):
+    """Attributes of the kernel's own things, in patterns, calls and assignments."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    own = Own()
+    own.offset += own.first
+    match kind:
+        case Kind.first if own.offset == 3:
+            scale = own.read()
+        case {Kind.value: _} | Kind.offset:
+            scale = 2.0
+        case _:
+            scale = 3.0
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=scale + x[0:128].offset)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
