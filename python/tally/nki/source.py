@@ -340,7 +340,8 @@ def guarded(offered, names, root, finder=Finder):
         sys.path_hooks[:] = path_hooks
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
-            made = name not in modules and getattr(module, "__spec__", None) is None  # by the kernel
+            # By the kernel: packages have parts without a file that they need later, as 'torch.ops'.
+            made = name not in modules and "." not in name and getattr(module, "__spec__", None) is None
             if made or id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
                 del sys.modules[name]
         sys.modules.update({name: module for name, module in modules.items()
