@@ -5,7 +5,7 @@ The simulator gives the same numbers on every machine, so these tables follow fr
 stands under the command that it is made from; this script runs the command, and puts its numbers there, and the day
 and the commit in front. With --check it writes nothing, and fails if the page has other numbers.
 
-    utils/simulated-results.py [--check] [--bin=build/release/bin]
+    utils/simulated-results.py [--check] [--bin=build/release/bin] [--first]
 """
 
 import argparse
@@ -137,10 +137,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--first", action="store_true", help="only the first table")
     arguments = parser.parse_args()
     old = PAGE.read_text().split("\n")
     new = old
-    for heading, rows in TABLES.items():
+    for heading, rows in list(TABLES.items())[:1 if arguments.first else None]:
         new = with_table(new, heading, list(rows(arguments.bin)))
     if not arguments.check:
         PAGE.write_text("\n".join(dated(new)))
