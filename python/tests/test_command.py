@@ -97,6 +97,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertRegex(err, r"silent\.py:5:\d+: error: the kernel has worked for 0.2 s without an operation; does it end\?\n")
         self.assertEqual((signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)), (before, (0.0, 0.0)))
+        path.write_text("import re, nki\n@nki.jit\ndef k(x):\n    re.match('(a|aa)+$', 'a' * 60 + 'b')\n", encoding="utf-8")
+        with mock.patch("tally.nki.command._EVERY", 0.05), mock.patch("tally.nki.command._PATIENCE", 0.2):
+            status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")
+        self.assertRegex(err, r"silent\.py:4:\d+: error: the kernel has worked for 0.2 s without an operation")  # not a line of 're'
         path.write_text("import nki, time\n@nki.jit\ndef k(x):\n    time.sleep(60)\n", encoding="utf-8")
         with mock.patch("tally.nki.command._EVERY", 0.05), mock.patch("tally.nki.command._WAITING", 0.2):
             status, _, err = run(path, "k", "--arg", "x=f32[2,2]", "-o", self.folder / "k.json", "-q")

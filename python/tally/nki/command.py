@@ -24,7 +24,7 @@ from . import compare
 from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
-from .places import is_users, place_of, user_frame
+from .places import calling_frame, is_users, place_of, user_frame
 from .refusal import Refusal, printable, said_by, shown_path
 from .source import EXIT
 from .trace import Raised, Tensor, trace_file
@@ -410,10 +410,12 @@ class _Progress:
             _end_interrupted()
         if self.recorder is None:
             return
-        inner = user_frame()
+        inner = calling_frame(user_frame())
         place = place_of(inner) if inner is not None and inner.f_back is not None else None  # the outermost one is the program's
         if not self.quiet:
             self._tell(place)
+        if inner is None:
+            return  # on the way to the kernel, or from it
         if self.recorder.operations != self.operations:
             self.operations, self.worked, self.moved = self.recorder.operations, time.process_time(), time.monotonic()
         elif time.monotonic() - self.moved > _WAITING and is_users(frame):

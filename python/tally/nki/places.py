@@ -4,6 +4,7 @@ import linecache
 import os
 import re
 import sys
+import sysconfig
 
 from .refusal import Place
 
@@ -27,12 +28,22 @@ def is_users(frame):
     return not _ours(frame.f_code)
 
 
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {"/usr/lib/python3/"})
+
+
 def user_frame():
     """The innermost frame of the user's files, or None."""
     frame = sys._getframe(1)
     while frame is not None and _ours(frame.f_code):
         frame = frame.f_back
     return frame
+
+
+def calling_frame(frame):
+    """The innermost frame of the user's files at or around this one, if there are only those of libraries in between; or None."""
+    while frame is not None and not _ours(frame.f_code) and frame.f_code.co_filename.startswith(_LIBRARIES):
+        frame = frame.f_back
+    return frame if frame is not None and not _ours(frame.f_code) else None
 
 
 def place_of(frame):
