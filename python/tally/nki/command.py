@@ -24,10 +24,10 @@ from . import compare
 from .commandline import SHELLS, Parser, completion, nearest
 from .document import as_text
 from .elements import find_element
-from .places import calling_frame, is_users, place_of, user_frame
+from .places import frame_below, is_users, place_of
 from .refusal import Refusal, printable, said_by, shown_path
 from .source import EXIT
-from .trace import Raised, Tensor, trace_file
+from .trace import Raised, Tensor, default_root, trace_file
 from .tree import Limits
 
 _EXAMPLES = """examples:
@@ -144,7 +144,7 @@ def _run(options):
     _check_outputs(options)
     results_of = _written_before(options) if options.results_of else None
     limits = Limits(options.max_operations, bytes=options.max_memory << 20)
-    progress = _Progress(options.quiet)
+    progress = _Progress(options.quiet, options.root or default_root(options.file))
     with progress.looking():
         traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
                             grid=grid, program=program, limits=limits, most=most,
@@ -373,8 +373,8 @@ def _end_interrupted():
 class _Progress:
     """Every few seconds: how far the trace is, and where. A kernel that does nothing on the device for a minute is refused."""
 
-    def __init__(self, quiet):
-        self.quiet, self.recorder, self.start = quiet, None, time.monotonic()
+    def __init__(self, quiet, root):
+        self.quiet, self.root, self.recorder, self.start = quiet, os.path.realpath(root), None, time.monotonic()
         self.interrupted = False
         self.operations, self.worked, self.moved = 0, time.process_time(), time.monotonic()
 
@@ -410,7 +410,7 @@ class _Progress:
             _end_interrupted()
         if self.recorder is None:
             return
-        inner = calling_frame(user_frame())
+        inner = frame_below(self.root)
         place = place_of(inner) if inner is not None and inner.f_back is not None else None  # the outermost one is the program's
         if not self.quiet:
             self._tell(place)

@@ -193,6 +193,8 @@ class Writer:
         document = {"instr": self._unique(self.names, name), "queue": queue}
         if head.cost:
             document["op"] = head.cost
+        for first in (first for access in instruction.accesses for first in access.firsts):
+            self.summary.patterns.update({f"{inner.text()} {word} {by}": None for _, word, by, inner in first.parts})
         accesses = [self._gathered(access) for access in instruction.accesses]
         shown = [None] * len(accesses)
         try:
@@ -223,8 +225,6 @@ class Writer:
     def _tile(self, access, positions, shown):
         tile, layout = access.tile, self.layouts[access.tile.family]
         name = self.buffers[tile.family]
-        for first in access.firsts:
-            self.summary.patterns.update({f"{inner.text()} {word} {by}": None for _, word, by, inner in first.parts})
         if tile.whole:
             return f"{name}[@]"
         indices = [index.text() for index in layout.lead(access, positions)]

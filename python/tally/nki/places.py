@@ -4,7 +4,6 @@ import linecache
 import os
 import re
 import sys
-import sysconfig
 
 from .refusal import Place
 
@@ -28,9 +27,6 @@ def is_users(frame):
     return not _ours(frame.f_code)
 
 
-_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {"/usr/lib/python3/"})
-
-
 def user_frame():
     """The innermost frame of the user's files, or None."""
     frame = sys._getframe(1)
@@ -39,11 +35,12 @@ def user_frame():
     return frame
 
 
-def calling_frame(frame):
-    """The innermost frame of the user's files at or around this one, if there are only those of libraries in between; or None."""
-    while frame is not None and not _ours(frame.f_code) and frame.f_code.co_filename.startswith(_LIBRARIES):
+def frame_below(root):
+    """The innermost frame of a file below a folder that is not ours, or None: a library is told by the line that calls it."""
+    frame = user_frame()
+    while frame is not None and (_ours(frame.f_code) or not os.path.realpath(frame.f_code.co_filename).startswith(os.path.join(root, ""))):
         frame = frame.f_back
-    return frame if frame is not None and not _ours(frame.f_code) else None
+    return frame
 
 
 def place_of(frame):

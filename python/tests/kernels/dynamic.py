@@ -261,13 +261,18 @@ def two_values(x, n, m):
     return out
 
 
+def pair_from(counts):
+    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=numbers, src=counts)
+    return numbers
+
+
 @nki.jit
 def loaded_again(x, counts):
     """One register, which is loaded again, and looped over with one more."""
     columns = x.shape[1]
     out = nl.ndarray((3, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
-    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
-    nisa.dma_copy(dst=numbers, src=counts)
+    numbers = pair_from(counts)
     count = nisa.register_alloc()
     for part in range(2):
         nisa.register_load(count, numbers[0:1, part:part + 1])
@@ -621,8 +626,7 @@ def through_hbm_twice(x, n):
 def all_loaded_first(x, counts):
     """Registers that one loop loads, and another loops over."""
     out = nl.ndarray((2, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
-    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
-    nisa.dma_copy(dst=numbers, src=counts)
+    numbers = pair_from(counts)
     registers = []
     for part in range(2):
         registers.append(nisa.register_alloc())
@@ -637,8 +641,7 @@ def all_loaded_first(x, counts):
 def side_by_side(x, counts):
     """The same, loaded by two lines."""
     out = nl.ndarray((2, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
-    numbers = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf)
-    nisa.dma_copy(dst=numbers, src=counts)
+    numbers = pair_from(counts)
     first, second = nisa.register_alloc(), nisa.register_alloc()
     nisa.register_load(first, numbers[0:1, 0:1])
     nisa.register_load(second, numbers[0:1, 1:2])
