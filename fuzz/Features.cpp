@@ -217,6 +217,14 @@ bool sharesBody(const Sight &s) {
              [](const Group &group) { return group.body.valid() && group.numSignals > 1; });
 }
 
+bool mixesJoints(const Sight &s) {
+  return any(s.kernel.loops, [&](const Loop &loop) {
+    std::string error;
+    return loop.trip.condition.valid() &&
+           !parseCondition(s.kernel.text(loop.trip.condition), error)->groupEnds.empty();
+  });
+}
+
 bool joinsBranches(const Sight &s) {
   return any(s.plan.groups, [](const Group &group) { return group.isJoin(); });
 }
@@ -347,6 +355,7 @@ constexpr Feature featureTable[] = {
     {&loops, "a value that its loop loads", [](const Sight &s) { return loadsInside(s.kernel); }},
     {&branches, "if", anyLoop<[](const Loop &loop) { return loop.isBranch() && loop.trip.isOpaque(); }>},
     {&branches, "if by a condition", anyLoop<[](const Loop &loop) { return loop.trip.condition.valid(); }>},
+    {&branches, "a condition of 'and' and 'or'", mixesJoints},
     {&divergence, "loop", anyLoop<[](const Loop &loop) { return !loop.uniform && !loop.isBranch(); }>},
     {&divergence, "branch", anyLoop<[](const Loop &loop) { return !loop.uniform && loop.isBranch(); }>},
     {&divergence, "counted apart", isCountedApart},

@@ -234,7 +234,13 @@ private:
       return fmt::format(fmt::runtime(ofLoop[random.below(std::size(ofLoop))]), one, other);
     };
     std::string text = draw();
-    text += random.percent(25) ? (text.size() % 2 == 0 ? " or " : " and ") + draw() : "";
+    const bool isOr = text.size() % 2 == 0;
+    if (random.percent(40)) {
+      text += (isOr ? " or " : " and ") + draw();
+      if (random.percent(50)) {
+        text = fmt::format("{} {} ({})", draw(), isOr ? "and" : "or", text);
+      }
+    }
     text = random.percent(15) ? fmt::format("not ({})", text) : text;
     std::string error;
     return conditionText(*parseCondition(text, error));

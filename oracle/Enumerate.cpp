@@ -67,11 +67,18 @@ bool Enumeration::byCondition(LoopId branch) const {
   const LoopId around = kernel.loops[branch].parent;
   std::string error;
   ParsedAccess condition = *parseCondition(kernel.text(kernel.loops[branch].trip.condition), error);
-  int64_t numMet = std::ranges::count_if(condition.guards, [&](const TileGuard &guard) {
-    return guard.holds(*valueIn(around, condition, guard.left),
-                       *valueIn(around, condition, guard.right));
-  });
-  return numMet >= (condition.isEither ? 1 : static_cast<int64_t>(condition.guards.size()));
+  for (size_t at = 0; at < condition.numGroups(); ++at) {
+    const std::span<const TileGuard> group = condition.group(at);
+    const auto numMet = std::ranges::count_if(group, [&](const TileGuard &guard) {
+      return guard.holds(*valueIn(around, condition, guard.left),
+                         *valueIn(around, condition, guard.right));
+    });
+    const bool isMet = condition.isEither ? size_t(numMet) == group.size() : numMet > 0;
+    if (isMet == condition.isEither) {
+      return isMet;
+    }
+  }
+  return !condition.isEither;
 }
 
 void Enumeration::record(InstrId instr) {

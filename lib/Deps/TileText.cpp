@@ -184,37 +184,47 @@ std::string TileText::guard(const TileGuard &guard) const {
                      expr(guard.right));
 }
 
-static const std::vector<TileGuard> noGuards;
-
-/// Joins what each branch around a body says that has a condition, and is chosen.
-template <typename IsChosen>
-static std::string joined(const Kernel &kernel, LoopId home, const SideNames &names,
-                          IsChosen isChosen) {
+/// What the branch around a body says that has the condition; or the part of that which is not
+/// among the guards of the tiles there.
+static std::string saidBy(const BodyTile &condition, bool isElse, bool isAllWanted,
+                          const SideNames &names) {
+  const ParsedAccess &access = condition.access;
+  const bool areAllDecided = condition.decidesAllGroups(!isElse);
   std::string all;
-  for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
-    if (!kernel.loops[l].trip.condition.valid()) {
+  for (size_t at = 0; at < access.numGroups(); ++at) {
+    if (!isAllWanted && areAllDecided && access.group(at).size() == 1) {
       continue;
     }
-    const BodyTile &condition = kernel.tiles->conditionOf(l);
-    const bool isElse = kernel.loops[l].kind == LoopKind::Else;
-    const std::vector<TileGuard> &guards = condition.access.guards;
-    const bool isOneOfSeveral = condition.saysOneOfSeveral(!isElse);
     std::string one;
-    for (const TileGuard &guard : isChosen(isOneOfSeveral) ? guards : noGuards) {
-      one += one.empty() ? "" : isOneOfSeveral ? " or " : " and ";
+    for (const TileGuard &guard : access.group(at)) {
+      one += one.empty() ? "" : areAllDecided ? " or " : " and ";
       one += TileText(condition, names).guard(isElse ? guard.opposite() : guard);
     }
-    all += one.empty() ? "" : fmt::format("{}({})", all.empty() ? "" : " and ", one);
+    all += fmt::format("{}({})", all.empty() ? "" : areAllDecided ? " and " : " or ", one);
+  }
+  return all;
+}
+
+/// Of all branches around a body that have a condition.
+static std::string saidAround(const Kernel &kernel, LoopId home, bool isAllWanted,
+                              const SideNames &names) {
+  std::string all;
+  for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
+    if (kernel.loops[l].trip.condition.valid()) {
+      const std::string one = saidBy(kernel.tiles->conditionOf(l),
+                                     kernel.loops[l].kind == LoopKind::Else, isAllWanted, names);
+      all += one.empty() ? "" : fmt::format("{}({})", all.empty() ? "" : " and ", one);
+    }
   }
   return all;
 }
 
 std::string takenText(const Kernel &kernel, LoopId home, const SideNames &names) {
-  return joined(kernel, home, names, [](bool) { return true; });
+  return saidAround(kernel, home, /*isAllWanted=*/true, names);
 }
 
 std::string otherwiseText(const Kernel &kernel, LoopId home, const SideNames &names) {
-  return joined(kernel, home, names, [](bool isOneOfSeveral) { return isOneOfSeveral; });
+  return saidAround(kernel, home, /*isAllWanted=*/false, names);
 }
 
 } // namespace tally::deps

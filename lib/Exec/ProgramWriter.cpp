@@ -119,15 +119,23 @@ private:
       return target.compare(TileGuard::Relation::NotEqual, target.tripsOf(branch), target.index(0));
     }
     const BodyTile &condition = kernel.tiles->conditionOf(branch);
+    const bool isEither = condition.access.isEither;
     std::optional<Value> all;
-    for (const TileGuard &guard : condition.access.guards) {
-      Value one = target.compare(guard.relation, writeIndex(condition, guard.left, kernel, target),
-                                 writeIndex(condition, guard.right, kernel, target));
-      all = !all                        ? one
-            : condition.access.isEither ? target.either(*all, one)
-                                        : target.both(*all, one);
+    for (size_t at = 0; at < condition.access.numGroups(); ++at) {
+      std::optional<Value> group;
+      for (const TileGuard &guard : condition.access.group(at)) {
+        group =
+            joined(group, !isEither,
+                   target.compare(guard.relation, writeIndex(condition, guard.left, kernel, target),
+                                  writeIndex(condition, guard.right, kernel, target)));
+      }
+      all = joined(all, isEither, *group);
     }
     return *all;
+  }
+
+  Value joined(std::optional<Value> all, bool isEither, Value one) {
+    return !all ? one : isEither ? target.either(*all, one) : target.both(*all, one);
   }
 
   Value operand(Operand operand) {

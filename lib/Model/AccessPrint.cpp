@@ -45,12 +45,18 @@ public:
       separator = ", ";
     }
     text += access.anywhere ? "[@]" : access.dims.empty() ? "" : "]";
-    guards(" if ");
+    guards(access.guards, " if ", " and ");
     return text;
   }
 
   std::string runCondition() {
-    guards("");
+    for (size_t at = 0; at < access.numGroups(); ++at) {
+      const bool isAlone = access.group(at).size() == 1;
+      text += at == 0 ? "" : access.isEither ? " or " : " and ";
+      text += isAlone ? "" : "(";
+      guards(access.group(at), "", access.isEither ? " and " : " or ");
+      text += isAlone ? "" : ")";
+    }
     return text;
   }
 
@@ -62,13 +68,13 @@ public:
 private:
   using Kind = TileExpr::Kind;
 
-  void guards(const char *separator) {
-    for (const TileGuard &guard : access.guards) {
+  void guards(std::span<const TileGuard> all, const char *first, const char *between) {
+    for (const char *separator = first; const TileGuard &guard : all) {
       text += separator;
       expr(guard.left);
       text += fmt::format(" {} ", toString(guard.relation));
       expr(guard.right);
-      separator = access.isEither ? " or " : " and ";
+      separator = between;
     }
   }
 

@@ -13,6 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 namespace tally {
 
@@ -21,6 +24,7 @@ using namespace model;
 /// Far above what a person or a compiler writes for one tile.
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxParentheses = 100;
+static constexpr size_t maxGuards = 1000; ///< of a condition
 
 using Relation = TileGuard::Relation;
 
@@ -72,9 +76,12 @@ public:
   }
 
   std::optional<ParsedAccess> runCondition() {
-    result.isEither = condition(false) == Joint::Or;
+    const Clause all = condition(false);
     if (peek(); !failed() && at < text.size()) {
       failAtEnd("expected an operator, 'and', 'or' or the end of the condition");
+    }
+    if (!failed()) {
+      setGroups(all);
     }
     return failed() ? std::nullopt : std::optional(std::move(result));
   }
@@ -185,7 +192,7 @@ private:
 
   void guards() {
     do {
-      guard();
+      result.guards.push_back(guard());
     } while (!failed() && acceptWord("and"));
   }
 
@@ -196,30 +203,45 @@ private:
     return joint == Joint::And ? Joint::Or : joint == Joint::Or ? Joint::And : Joint::None;
   }
 
-  /// Its comparisons become those of the result: what stands in parentheses is joined like the
-  /// rest, and what is negated says the opposite.
-  Joint condition(bool isNegated) {
-    Joint joint = clause(isNegated);
-    while (!failed()) {
-      Joint next = acceptWord("and") ? Joint::And : acceptWord("or") ? Joint::Or : Joint::None;
-      if (next == Joint::None) {
+  /// One comparison, or several clauses; none of them is joined like these.
+  struct Clause {
+    Joint joint = Joint::None;
+    std::vector<Clause> parts = {};
+    TileGuard guard = {};
+
+    void add(Clause part) {
+      if (part.joint == joint) {
+        std::ranges::move(part.parts, std::back_inserter(parts));
+      } else {
+        parts.push_back(std::move(part));
+      }
+    }
+  };
+
+  Clause condition(bool isNegated) {
+    Clause all = clause(isNegated);
+    for (Joint before = Joint::None; !failed();) {
+      const size_t start = (peek(), at);
+      const Joint joint = acceptWord("and")  ? Joint::And
+                          : acceptWord("or") ? Joint::Or
+                                             : Joint::None;
+      if (joint == Joint::None) {
         break;
       }
-      join(joint, isNegated ? negated(next) : next);
-      join(joint, failed() ? Joint::None : clause(isNegated));
+      if (before != Joint::None && before != joint) {
+        failAt(start, "'and' and 'or' stand side by side; put one of the two in parentheses");
+      } else if (before == Joint::None) {
+        Clause first = std::move(all);
+        all = Clause{isNegated ? negated(joint) : joint};
+        all.add(std::move(first));
+      }
+      before = joint;
+      all.add(failed() ? Clause() : clause(isNegated));
     }
-    return joint;
+    return all;
   }
 
-  void join(Joint &joint, Joint other) {
-    if (joint != Joint::None && other != Joint::None && joint != other) {
-      fail("'and' and 'or' may not stand in one condition, and 'not' makes one the other; put one "
-           "of the two into a 'tally.if' of its own");
-    }
-    joint = other == Joint::None ? joint : other;
-  }
-
-  Joint clause(bool isNegated) {
+  Clause clause(bool isNegated) {
     while (acceptWord("not")) {
       isNegated = !isNegated;
     }
@@ -227,11 +249,65 @@ private:
       accept("(");
       return parenthesis([&] { return condition(isNegated); });
     }
-    guard();
-    if (isNegated && !failed()) {
-      result.guards.back() = result.guards.back().opposite();
+    TileGuard one = guard();
+    return {Joint::None, {}, isNegated && !failed() ? one.opposite() : one};
+  }
+
+  using Group = std::vector<TileGuard>;
+
+  static size_t sizeOf(const std::vector<Group> &groups) {
+    return std::accumulate(groups.begin(), groups.end(), size_t(0),
+                           [](size_t sum, const Group &group) { return sum + group.size(); });
+  }
+
+  /// The same, in groups that are joined by `outer`. Fewer if they are too many.
+  static std::vector<Group> groupsOf(const Clause &clause, Joint outer) {
+    if (clause.joint == Joint::None) {
+      return {{clause.guard}};
     }
-    return Joint::None;
+    std::vector<Group> all;
+    for (const Clause &part : clause.parts) {
+      std::vector<Group> more = groupsOf(part, outer);
+      if (clause.joint == outer) {
+        std::ranges::move(more, std::back_inserter(all));
+      } else {
+        all = all.empty() ? std::move(more) : eachWithEach(all, more);
+      }
+      if (sizeOf(all) > maxGuards) {
+        break;
+      }
+    }
+    return all;
+  }
+
+  static std::vector<Group> eachWithEach(const std::vector<Group> &left,
+                                         const std::vector<Group> &right) {
+    std::vector<Group> all;
+    for (const Group &first : left) {
+      for (const Group &second : right) {
+        all.push_back(first);
+        all.back().insert(all.back().end(), second.begin(), second.end());
+      }
+    }
+    return all;
+  }
+
+  void setGroups(const Clause &all) {
+    result.isEither = all.joint == Joint::Or;
+    std::vector<Group> groups = groupsOf(all, result.isEither ? Joint::Or : Joint::And);
+    if (sizeOf(groups) > maxGuards) {
+      fail(
+          fmt::format("the condition has more than {} comparisons once 'and' is in 'or' or 'or' in "
+                      "'and', and no deeper; put a part of it into a 'tally.if' of its own",
+                      maxGuards));
+    }
+    for (const Group &group : groups) {
+      result.guards.insert(result.guards.end(), group.begin(), group.end());
+      result.groupEnds.push_back(static_cast<uint32_t>(result.guards.size()));
+    }
+    if (result.guards.size() == groups.size()) {
+      result.groupEnds.clear();
+    }
   }
 
   /// Whether a parenthesis at the cursor does; if not, it is a part of one.
@@ -256,10 +332,10 @@ private:
     return false;
   }
 
-  void guard() {
+  TileGuard guard() {
     TileExprId left = sum();
     Relation between = relation();
-    result.guards.push_back({between, left, sum()});
+    return {between, left, sum()};
   }
 
   /// From behind: '<=' comes before '<'.

@@ -90,13 +90,17 @@ static void addConditions(const Kernel &kernel, const std::map<LoopId, BodyTile>
       continue;
     }
     const BodyTile &condition = found->second;
-    const std::vector<TileGuard> &guards = condition.access.guards;
     const bool isElse = kernel.loops[l].kind == LoopKind::Else;
-    for (const TileGuard &guard :
-         condition.saysOneOfSeveral(!isElse) ? std::vector<TileGuard>() : guards) {
-      TileGuard added = isElse ? guard.opposite() : guard;
-      added.left = copied(condition, guard.left, tile);
-      added.right = copied(condition, guard.right, tile);
+    const size_t numDecided =
+        condition.decidesAllGroups(!isElse) ? condition.access.numGroups() : 0;
+    for (size_t at = 0; at < numDecided; ++at) {
+      const std::span<const TileGuard> group = condition.access.group(at);
+      if (group.size() > 1) {
+        continue; // one of them holds
+      }
+      TileGuard added = isElse ? group[0].opposite() : group[0];
+      added.left = copied(condition, added.left, tile);
+      added.right = copied(condition, added.right, tile);
       tile.access.guards.push_back(added);
     }
   }

@@ -260,17 +260,18 @@ Condition randomComparison() {
           truths[which]};
 }
 
-/// Joined by `and`, or by `or`; by the other one below an odd number of `not`.
-Condition randomCondition(bool isOr, int depth) {
+/// Joined by `and` or `or`, and each part by either.
+Condition randomCondition(int depth) {
   if (depth == 0) {
     return randomComparison();
   }
+  const bool isOr = *rc::gen::arbitrary<bool>();
   Condition all{"", !isOr};
   auto numParts = *rc::gen::inRange(1, 4);
   for (int i = 0; i < numParts; ++i) {
     const bool isNegated = *rc::gen::arbitrary<bool>();
     const bool isAlone = *rc::gen::arbitrary<bool>();
-    Condition part = isAlone ? randomComparison() : randomCondition(isOr != isNegated, depth - 1);
+    Condition part = isAlone ? randomComparison() : randomCondition(depth - 1);
     part.text =
         fmt::format(fmt::runtime(isAlone ? "{}{}" : "{}({})"), isNegated ? "not " : "", part.text);
     part.holds = part.holds != isNegated;
@@ -289,17 +290,32 @@ TEST(AccessTextTest, conditions) {
   EXPECT_EQ(canonicalCondition("(i < 2) and ((j > 1))"), "i < 2 and j > 1");
   EXPECT_EQ(canonicalCondition("\"(\" < 2 or (\"<\" >= 1)"), "\"(\" < 2 or \"<\" >= 1");
   EXPECT_EQ(canonicalCondition("\"not\" < 2"), "\"not\" < 2");
-  constexpr std::string_view mixed = "'and' and 'or' may not stand in one condition, and 'not' "
-                                     "makes one the other; put one of the two into a 'tally.if' "
-                                     "of its own";
-  EXPECT_EQ(canonicalCondition("i < 1 and (j < 1 or k < 1)"), fmt::format("column 27: {}", mixed));
-  EXPECT_EQ(canonicalCondition("not (i < 1 or j < 1) or k < 1"),
-            fmt::format("column 24: {}", mixed));
+  EXPECT_EQ(canonicalCondition("i < 1 and ((j < 1 or (k < 1)))"), "i < 1 and (j < 1 or k < 1)");
+  EXPECT_EQ(canonicalCondition("not (i < 1 or j < 1) or k < 1"), "(i >= 1 and j >= 1) or k < 1");
+  EXPECT_EQ(canonicalCondition("i < 1 and (j < 1 or (k < 1 and l < 1))"),
+            "i < 1 and (j < 1 or k < 1) and (j < 1 or l < 1)");
+  EXPECT_EQ(canonicalCondition("i < 1 or (j < 1 and not (k < 1 and (l < 1 or m < 1)))"),
+            "i < 1 or (j < 1 and k >= 1) or (j < 1 and l >= 1 and m >= 1)");
+  EXPECT_EQ(canonicalCondition("i < 1 and j < 1 or k < 1"),
+            "column 17: 'and' and 'or' stand side by side; put one of the two in parentheses");
   EXPECT_EQ(canonicalCondition("not < 2"),
             "column 5: expected an integer, a loop, '$', 'total', 'trips' or '('");
   EXPECT_EQ(canonicalCondition("not (i < 2"), "column 11: expected ')'");
   std::string deep = std::string(200, '(') + "i < 2" + std::string(200, ')');
   EXPECT_EQ(canonicalCondition(deep), "column 102: more than 100 parentheses inside one another");
+  std::string wide = "i < 2", deep20 = "i < 2";
+  for (int i = 0; i < 20; ++i) {
+    wide += " and (i < 2 or j < 2)";
+    deep20 += " or ((i < 2 or j < 2) and (k < 2 or l < 2) and (m < 2 or n < 2))";
+  }
+  EXPECT_EQ(canonicalCondition(wide), wide);
+  constexpr std::string_view tooMany =
+      "the condition has more than 1000 comparisons once 'and' is in 'or' or 'or' in 'and', and no "
+      "deeper; put a part of it into a 'tally.if' of its own";
+  EXPECT_TRUE(canonicalCondition(deep20).ends_with("or (j < 2 and l < 2 and n < 2)"));
+  EXPECT_TRUE(canonicalCondition("i < 2 and (j < 2 or (" + wide + "))").size() < 1000);
+  EXPECT_TRUE(
+      canonicalCondition("i < 2 or (j < 2 and (k < 2 or (" + wide + ")))").ends_with(tooMany));
   std::string negated;
   for (int i = 0; i < 100'001; ++i) {
     negated += "not ";
@@ -309,15 +325,19 @@ TEST(AccessTextTest, conditions) {
 
 /// What is read holds where the text does.
 RC_GTEST_PROP(AccessTextTest, conditionsMeanWhatTheySay, ()) {
-  const Condition condition = randomCondition(*rc::gen::arbitrary<bool>(), 3);
+  const Condition condition = randomCondition(3);
   std::string error;
   std::optional<ParsedAccess> read = parseCondition(condition.text, error);
   RC_LOG() << condition.text << "\n" << error << "\n";
   RC_ASSERT(read.has_value());
-  auto holds = [&](const TileGuard &guard) {
-    return guard.holds(valueOf(*read, guard.left), valueOf(*read, guard.right));
+  auto isMet = [](const ParsedAccess &one) {
+    return one.isMetBy([&](const TileGuard &guard) {
+      return guard.holds(valueOf(one, guard.left), valueOf(one, guard.right));
+    });
   };
-  const bool isTrue = read->isEither ? std::ranges::any_of(read->guards, holds)
-                                     : std::ranges::all_of(read->guards, holds);
-  RC_ASSERT(isTrue == condition.holds);
+  RC_ASSERT(isMet(*read) == condition.holds);
+  std::optional<ParsedAccess> again = parseCondition(conditionText(*read), error);
+  RC_ASSERT(again.has_value());
+  RC_ASSERT(conditionText(*again) == conditionText(*read));
+  RC_ASSERT(isMet(*again) == condition.holds);
 }

@@ -231,7 +231,11 @@ class KernelDrawer:
             near, far = self.random.choice(loops), self.random.choice(loops)
             return self.random.choice((f"{near} == 0", f"{near} > 0", f"{near} < 2", f"{near} mod 2 == 1", f"{near} <= {far}", f"{near} != {far}",
                                        f"{near} < {value} - 1", f"{near} >= {value}", f"2*{near} + {far} > 3"))
-        return one() + (f" {self.apart.choice(('and', 'or'))} {one()}" if self.chance(0.3) else "")
+        if not self.chance(0.3):
+            return one()
+        first, second = self.apart.sample(("and", "or"), 2)
+        both = f"{one()} {second} {one()}"
+        return f"{one()} {first} ({both})" if self.apart.random() < 0.3 else both
 
     def add_region(self, statement):
         if self.regions and self.feature("region", 0.4):

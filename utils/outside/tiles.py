@@ -102,13 +102,30 @@ class TileParser:
         return buffer, dims, guards
 
     def parse_condition(self):
-        """The word that joins them, and the comparisons."""
-        guards = self.guards()
-        joined = "or" if len(guards) == 1 and self.next_is("name", "or") else "and"
-        while self.accept("name", joined):
-            guards.append(self.guard())
+        """A comparison, or a word and the conditions that it joins."""
+        condition = self.condition()
         self.take("end")
-        return joined, guards
+        return condition
+
+    def condition(self):
+        parts = [self.clause()]
+        joined = "or" if self.next_is("name", "or") else "and"
+        while self.accept("name", joined):
+            parts.append(self.clause())
+        return (joined, *parts) if len(parts) > 1 else parts[0]
+
+    def clause(self):
+        if self.accept("name", "not"):
+            return ("not", self.clause())
+        start = self.place
+        try:
+            return self.guard()
+        except Wrong:
+            self.place = start
+        self.take("(")
+        condition = self.condition()
+        self.take(")")
+        return condition
 
     def guards(self):
         guards = [self.guard()]
@@ -244,6 +261,15 @@ def holds(guard, around):
             "<=": left <= right, ">": left > right, ">=": left >= right}[comparison]
 
 
+def is_met(condition, around):
+    word, *parts = condition
+    if word == "not":
+        return not is_met(parts[0], around)
+    if word in ("and", "or"):
+        return (any if word == "or" else all)(is_met(part, around) for part in parts)
+    return holds(condition, around)
+
+
 class Touch:
     """Elements of a buffer: `dims` of (first, count, stride), or None if it may be any part."""
 
@@ -331,8 +357,7 @@ def formula_of(text):
 
 def condition_of(text):
     """The same of a condition; None if there is none."""
-    joined, guards = TileParser(text).parse_condition() if text else (None, [])
-    return joined, [settled(guard) for guard in guards]
+    return settled(TileParser(text).parse_condition()) if text else None
 
 
 def settled(part):

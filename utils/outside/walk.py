@@ -7,7 +7,7 @@ own history [json/Meaning.md#what-a-dependence-asks]. Engines that agree on all 
 import bisect
 
 from documents import common_loops, If, Loop, Table
-from tiles import Access, evaluate, holds, Surroundings, TileParser
+from tiles import Access, evaluate, is_met, Surroundings, TileParser
 
 
 # ---- Decisions ----------------------------------------------------------------------------
@@ -38,8 +38,7 @@ class Choice:
     def takes_then(self, branch, engine, reached, iterations):
         if branch.when:
             around = Surroundings(iterations, {}, {}, self.values)
-            joined, guards = TileParser(branch.when).parse_condition()
-            return (any if joined == "or" else all)(holds(guard, around) for guard in guards)
+            return is_met(TileParser(branch.when).parse_condition(), around)
         listed = self.find(self.takes, branch, engine) or [1]
         return bool(listed[reached % len(listed)])
 

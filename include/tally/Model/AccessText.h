@@ -36,8 +36,11 @@
 
 #include "tally/Model/Kernel.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,10 +107,34 @@ struct ParsedAccess {
   bool anywhere = false;     ///< X[@]
   std::vector<TileDim> dims; ///< empty: the whole buffer, or anywhere in it
   std::vector<TileGuard> guards;
-  bool isEither = false; ///< of a condition: one of its guards is enough
+  /// Of a condition: its guards stand in groups, of which one is enough, or all must hold. Within a
+  /// group, it is the other way around.
+  bool isEither = false;
+  std::vector<uint32_t> groupEnds; ///< into guards; empty: each guard is a group of its own
   /// Operands before their users; constants that were folded stay behind, unused.
   IdVector<TileExprId, TileExpr> exprs;
   std::vector<std::string> names;
+
+  size_t numGroups() const { return groupEnds.empty() ? guards.size() : groupEnds.size(); }
+
+  std::span<const TileGuard> group(size_t at) const {
+    if (groupEnds.empty()) {
+      return std::span(guards).subspan(at, 1);
+    }
+    const uint32_t first = at == 0 ? 0 : groupEnds[at - 1];
+    return std::span(guards).subspan(first, groupEnds[at] - first);
+  }
+
+  /// Of a condition, by what each of its guards is worth.
+  template <typename Holds> bool isMetBy(const Holds &holds) const {
+    auto isGroupMet = [&](size_t at) {
+      return isEither ? std::ranges::all_of(group(at), holds)
+                      : std::ranges::any_of(group(at), holds);
+    };
+    auto groups = std::views::iota(size_t(0), numGroups());
+    return isEither ? std::ranges::any_of(groups, isGroupMet)
+                    : std::ranges::all_of(groups, isGroupMet);
+  }
 
   /// Whether an expression, which may be none, is a number.
   bool isConstant(TileExprId id) const {
@@ -125,8 +152,12 @@ std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &err
 /// Its canonical text.
 std::string formulaText(const ParsedAccess &formula);
 
-/// Comparisons alone, joined by `and` or by `or`, which decide about an `if`: the guards of what
-/// has no buffer. `not` becomes the opposite of what it stands before.
+/// Comparisons alone, joined by `and` and `or`, which decide about an `if`: the guards of what has
+/// no buffer. `not` becomes the opposite of what it stands before, and what is joined more than
+/// twice over is multiplied out:
+///
+///   a and (b or c)            two groups: a;  b or c
+///   a and (b or (c and d))    three:      a;  b or c;  b or d
 ///
 ///   condition := clause { 'and' clause } | clause { 'or' clause }
 ///   clause    := { 'not' } ( guard | '(' condition ')' )

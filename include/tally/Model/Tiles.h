@@ -107,21 +107,19 @@ struct BodyTile {
     return dim.size.valid() ? valueAt(dim.size, indexOf, known) : 1;
   }
 
-  /// Of a condition, in the branch that is taken if it holds, or in the other one: whether that
-  /// says that one of several comparisons holds, or fails.
-  bool saysOneOfSeveral(bool holds) const {
-    return access.guards.size() > 1 && holds == access.isEither;
+  /// Of a condition, in the branch that is taken if it holds, or in the other one: whether all of
+  /// its groups hold there, or fail. If not, one of them does.
+  bool decidesAllGroups(bool holds) const {
+    return access.numGroups() == 1 || holds != access.isEither;
   }
 
   /// Whether it decides for the first branch. It names values that are known.
   template <typename IndexOf>
   bool isMet(const IndexOf &indexOf, std::span<const int64_t> known) const {
-    auto holds = [&](const TileGuard &guard) {
+    return access.isMetBy([&](const TileGuard &guard) {
       return guard.holds(*valueAt(guard.left, indexOf, known),
                          *valueAt(guard.right, indexOf, known));
-    };
-    return access.isEither ? std::ranges::any_of(access.guards, holds)
-                           : std::ranges::all_of(access.guards, holds);
+    });
   }
 
   /// Whether all guards hold; one that depends on a run-time value may.
