@@ -53,6 +53,8 @@ class Kernel:
                 self.condition(depth)
             elif kind < 0.6 and depth < 4:
                 self.listed(depth)
+            elif kind < 0.7 and self.registers:
+                self.number(depth)
             else:
                 self.step(depth)
 
@@ -83,6 +85,11 @@ class Kernel:
             return self.random.choice(self.registers)[0]
         self.registers.append((self.new("n"), trips))
         return self.registers[-1][0]
+
+    def number(self, depth):
+        """Written again, so that later loads wait for what is around it."""
+        name, _ = self.random.choice(self.registers)
+        self.add(depth, f"nisa.tensor_scalar(number_{name}, number_{name}, nl.add, 0)")
 
     def condition(self, depth):
         name, trips = self.random.choice(self.static())

@@ -57,6 +57,17 @@ class CommandTest(unittest.TestCase):
         summary = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
         self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
 
+    def test_nobody_reads(self):
+        """What is printed goes to a pipe whose other end is closed."""
+        (self.folder / "k.json").write_text('{"name": "k", "buffers": []}', encoding="utf-8")
+        (self.folder / "want").mkdir()
+        there, here = os.pipe()
+        os.close(there)
+        with open(here, "w", encoding="utf-8") as closed:
+            ended = subprocess.run([sys.executable, "-m", "tally.nki", "compare", self.folder / "k.json", self.folder / "want", self.folder / "got"],
+                                   stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((ended.returncode, ended.stderr), (2, "error: cannot write to stdout: Broken pipe\n"))
+
     def test_one(self):
         path = self.folder / "k.py"
         path.write_text("import nki.isa as nisa\ndef k(x):\n    nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")

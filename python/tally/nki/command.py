@@ -49,7 +49,21 @@ _TENSOR = re.compile(r"([A-Za-z]\w*)\[([\d,\s]+)\](?::(.+))?")
 
 
 def main(argv=None):
-    argv = sys.argv[1:] if argv is None else argv
+    """The exit status. Those who read what is printed may stop at any time."""
+    try:
+        status = _main(sys.argv[1:] if argv is None else argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except OSError as problem:
+        where = f"'{problem.filename}'" if problem.filename else "to stdout"
+        print(f"error: cannot write {where}: {problem.strerror}", file=sys.stderr)
+        if isinstance(problem, BrokenPipeError):
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # what is left is not written at the end, either
+    return 2
+
+
+def _main(argv):
     if argv[:1] == [CORPUS]:
         from .corpus.command import main as corpus
         return corpus(argv[1:])
@@ -66,9 +80,6 @@ def main(argv=None):
         print(printable(_shown(refusal)), file=sys.stderr)
     except Raised as raised:
         print(printable(_traceback(raised)), file=sys.stderr)
-    except OSError as problem:
-        where = f"'{problem.filename}'" if problem.filename else "to stdout"
-        print(f"error: cannot write {where}: {problem.strerror}", file=sys.stderr)
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
     return 2

@@ -41,7 +41,7 @@ _ALLOWED = {"f32": 1e-5, "f16": 2**-10, "bf16": 2**-7, "fp8": 2**-3, "fp8_e4m3fn
 
 def allowed(kinds):
     """For results of a kernel whose buffers have these element types."""
-    return max(_ALLOWED.get(kind, 1e-5) for kind in kinds)
+    return max((_ALLOWED.get(kind, 1e-5) for kind in kinds), default=1e-5)
 
 
 def is_whole(kind):

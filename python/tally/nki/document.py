@@ -177,12 +177,11 @@ class Writer:
 
     def _on_each_engine(self, instruction):
         """Once, or on each engine for which it loads values."""
-        head, load = instruction.head, self.loads.get(id(instruction))
-        if load is None or not load.engines:
+        head, needed = instruction.head, self.loads.get(id(instruction))
+        if not needed:
             return [self._instruction(instruction, head.engine, head.queue)]
-        suffixes = [f".{engine}" for engine in load.engines] if len(load.engines) > 1 else [""]
-        return [self._instruction(instruction, engine, engine, sorted(load.names), suffix)
-                for engine, suffix in zip(load.engines, suffixes)]
+        return [self._instruction(instruction, engine, engine, names, f".{engine}" if len(needed) > 1 else "")
+                for engine, names in needed]
 
     def _instruction(self, instruction, engine, queue, loaded=(), suffix=""):
         head = instruction.head

@@ -1,6 +1,8 @@
-"""Registers that are loaded from memory, as values that dynamic loops run by: what the trace shows of them.
+"""Registers that are loaded from memory: what the trace shows of those that dynamic loops run by, or that are in addresses.
 
-The document can say it of a load and of loops that are reached after it in the same iterations of all loops around it, or of a loop
+An engine that has a register in an address loads it before, in its own order. This can always be said.
+
+Of what a loop runs by, the document can say it of a load and of loops that are reached after it in the same iterations of all loops around it, or of a loop
 that goes on as it says. While the kernel runs, these are the loads whose iterations are open when a loop asks for its value.
 `loaders.py` finds them again in what the iterations have become. What cannot be said is an obstacle.
 """
@@ -19,6 +21,7 @@ class Loads:
         self.open = {}  # loads in iterations that are not over, by the value
         self.of_head = {}  # all values that loads of a head were of
         self.used = {}  # all values, by the use
+        self.addressing = {}  # the engines that have a value in an address
         self.missed = set()
 
     def add(self, value, operation):
@@ -41,13 +44,12 @@ class Loads:
                 self.open[value].uses.add(use)
         return values
 
-    def use_as_address(self, register):
-        for value in values_in(register.identity):
-            if value in self.places:
-                self.miss(value, "an address")
+    def use_in_addresses(self, views, engine):
+        for value in frozenset().union(*(view.loaded for view in views)) & self.places.keys():
+            self.addressing.setdefault(value, set()).add(engine)
 
-    def miss(self, value, what):
-        if (value, what) not in self.missed:
-            self.missed.add((value, what))
-            self.recorder.obstacle(f"a register is loaded while the kernel runs, and no wait orders the load before {what} that depends on it",
+    def miss(self, value):
+        if value not in self.missed:
+            self.missed.add(value)
+            self.recorder.obstacle("a register is loaded while the kernel runs, and no wait orders the load before a loop that depends on it",
                                    self.places[value])

@@ -7,11 +7,13 @@ compare and pass it on; to call it is refused, with the line.
 
 import functools
 import inspect
+import sys
 import types
 from math import prod
 
 import numpy as np
 
+from .commandline import nearest
 from .elements import ELEMENTS, cast, find_element, of_number, promoted
 from .expressions import OPERATORS, REDUCTIONS
 from .instructions import INSTRUCTIONS
@@ -41,7 +43,10 @@ class Unknown:
     def __call__(self, *args, **_):
         if len(args) == 1 and isinstance(args[0], (types.FunctionType, type, Kernel)):
             return args[0]  # a decorator
-        raise Refusal(f"'{self._name}' is not modelled; docs/guide/Nki.md lists what is", here())
+        module, _, name = self._name.rpartition(".")
+        meant = nearest(name, sorted(vars(sys.modules[module]))) if module in sys.modules else ""
+        raise Refusal(f"'{self._name}' is not modelled; " + (f"did you mean '{module}.{meant}'?" if meant else
+                                                             "docs/guide/Nki.md lists what is"), here())
 
     def __getitem__(self, _):
         return self

@@ -250,11 +250,13 @@ def _variables(linear):
 class Reach:
     """How far tiles move with dynamic loops. `most`: for such loops, by name, how often they can run until a tile has left
     its buffer; the kernel itself allows no more trips. Where several of them move a tile together, each is bounded with the
-    others at 0, if all move it the same way, and `leaves_out` says which of their iterations there are."""
+    others at 0, if all move it the same way, and `leaves_out` says which of their iterations there are. So it does where loops of
+    known trips move it that stand around a dynamic one, which is bounded as in those of their iterations that leave it most."""
 
     def __init__(self, nodes):
-        self.most, self.last, self.ends = {}, {}, {}
-        for loop in loops(nodes):
+        self.most, self.last, self.ends, self.around = {}, {}, {}, {}
+        for loop, around in _nests(nodes):
+            self.around[loop.name] = around
             if loop.trips is not None and self._moved(loop.trips):
                 self.ends[loop.name] = loop.trips.plus(Linear(-1))
             self.last[loop.name] = None if loop.source.dynamic else self._ends(loop.trips)[1] - 1
@@ -281,8 +283,8 @@ class Reach:
         dynamic = self._moved(first)
         if len({factor > 0 for _, factor in dynamic}) != 1:
             return
-        low, high = self._ends(first)
         for name, factor in dynamic:
+            low, high = self._ends(first, self.around[name])
             left = room - high if factor > 0 else low
             trips = max(0, left // abs(factor) + 1)
             if all(self.ends[loop].value(defaultdict(int, {name: trips})) >= 0 for loop in around):
@@ -293,18 +295,21 @@ class Reach:
         for first, room in _rooms(access):
             moved = max(map(self._moved, self._at_ends(first)), key=len)
             moves = {factor > 0 for _, factor in moved}
-            if len(moved) > 1:
+            if len(moved) > 1 or any(self.around[name] & _variables(first) for name, _ in moved):
                 yield from [f"{first.text()} < {room + 1}"] * (True in moves) + [f"{first.text()} >= 0"] * (False in moves)
 
-    def _ends(self, linear):
-        """The lowest and the highest value, with the variables of dynamic loops at 0."""
+    def _ends(self, linear, chosen=()):
+        """The lowest and the highest value, with the variables of dynamic loops at 0. Or, by choice of some loops' iterations, how
+        high the lowest one may be, and how low the highest."""
         low = high = linear.constant
         for name, factor in linear.factors:
             end = factor * (self.last[name] or 0)
-            low, high = low + min(0, end), high + max(0, end)
+            ends = sorted((0, end), reverse=name in chosen)
+            low, high = low + ends[0], high + ends[1]
         for scale, word, by, inner in linear.parts:
             ends = (0, by - 1) if word == "mod" else [end // by for end in self._ends(inner)]
-            low, high = low + min(scale * end for end in ends), high + max(scale * end for end in ends)
+            ends = sorted((scale * end for end in ends), reverse=not _variables(inner).isdisjoint(chosen))
+            low, high = low + ends[0], high + ends[-1]
         return low, high
 
 
@@ -320,6 +325,14 @@ def _rooms(access):
     tile = access.tile
     for first, count, step, extent in zip(access.firsts, tile.counts or (), tile.steps or (), tile.family.shape):
         yield first, extent - 1 - (count - 1) * step
+
+
+def _nests(nodes, around=frozenset()):
+    """Each loop with the names of those around it."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node, around
+            yield from _nests(node.body, around | {node.name})
 
 
 def loops(nodes):

@@ -316,9 +316,9 @@ def guarded(offered, names, root, finder=Finder):
     collects, thresholds, arguments = gc.isenabled(), gc.get_threshold(), (sys.argv, list(sys.argv))
     callbacks, asyncs = list(gc.callbacks), sys.get_asyncgen_hooks()
     hooks, path_hooks = [getattr(module, hook) for module, hook in _HOOKS], list(sys.path_hooks)
-    watchers = [ask() for ask, _ in _WATCHERS]
-    hidden = [name for name in modules
-              if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
+    watchers, keyboard, trouble = [ask() for ask, _ in _WATCHERS], sys.stdin, np.geterrcall()
+    tops = {offer.partition(".")[0] for offer in offered}
+    hidden = [name for name in modules if name.partition(".")[0] in tops]
     try:
         # What a kernel prints is no part of the document.
         with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
@@ -335,14 +335,18 @@ def guarded(offered, names, root, finder=Finder):
             watch(watcher)
         for (module, hook), function in zip(_HOOKS, hooks):
             setattr(module, hook, function)
+        sys.stdin = keyboard
+        np.seterrcall(trouble)
         sys.meta_path[:] = meta_path
         sys.path[:] = path
         sys.path_hooks[:] = path_hooks
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
             # By the kernel: packages have parts without a file that they need later, as 'torch.ops'.
-            made = name not in modules and "." not in name and getattr(module, "__spec__", None) is None
-            if made or id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
+            # A name of the interface is gone even if the kernel has put something else there.
+            made = name not in modules and "." not in name and (
+                getattr(module, "__spec__", None) is None or getattr(module, "__name__", name) != name)
+            if made or name not in modules and name.partition(".")[0] in tops or id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
                 del sys.modules[name]
         sys.modules.update({name: module for name, module in modules.items()
                             if sys.modules.get(name) is not module})

@@ -19,6 +19,7 @@ import os
 import random
 import re
 import sys
+import traceback
 import types
 import warnings
 import zlib
@@ -102,7 +103,7 @@ class State:
             return
         parts = _reduced(value)
         if parts is not None:
-            self._note(name, value, ("other", *kind), [(" (its state)", parts)])
+            self._note(name, value, ("other", *kind), [(" (its state)", parts), *_members(value)])
             return
         self.opaque = True
         seen, more = _told(value), getattr(value, "__dict__", None)
@@ -160,10 +161,10 @@ class State:
 
     def _class(self, cls):
         if not _is_users_class(cls):
-            return ("class", id(cls)), ()
+            return ("class", id(cls), cls.__module__), ()
         names = [name for name, value in vars(cls).items() if not _is_double(name) or isinstance(value, types.FunctionType)]
         return ("class", cls.__qualname__, tuple(names)), [(f".{name}", vars(cls)[name]) for name in names] + [
-            (".__bases__", base) for base in cls.__bases__] + _descriptions(cls)
+            (".__bases__", base) for base in cls.__bases__] + [(".__class__", type(cls))] + _descriptions(cls)
 
     def _register(self, register):
         home = register.home
@@ -215,6 +216,17 @@ def _instance(value):
         *((f".{name}", attribute) for name, attribute in attributes.items()), (".__class__", type(value))]
 
 
+def _members(value):
+    """What objects of C have in places of their own, as exceptions have, and what `defaultdict` makes its items of."""
+    for cls in type(value).__mro__:
+        for name, member in vars(cls).items() if not _is_users_class(cls) else ():
+            if isinstance(member, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__"):
+                yield f".{name}", _held(member, value)
+    if isinstance(value, BaseException):
+        lines = [(id(frame.f_code), line) for frame, line in traceback.walk_tb(value.__traceback__)]
+        yield from ((".__cause__", value.__cause__), (".__context__", value.__context__), (".__traceback__", lines))
+
+
 def _held(slot, value):
     try:
         return slot.__get__(value)
@@ -238,6 +250,7 @@ def _dict(_, value):
     items = list(_builtin_base(value).items(value))
     keys = tuple(repr(key) if isinstance(key, _PLAIN) else id(key) for key, _ in items)
     more = _instance(value)[1] if _is_users_class(type(value)) else ()
+    more = [*more, *(_members(value) if type(value) is not dict else ())]
     return ("dict", keys), [*((f"[{key!r}]", thing) for key, thing in items), *more]
 
 

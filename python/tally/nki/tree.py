@@ -182,6 +182,7 @@ class Recorder:
                 kinds.append(rollup.FLAG)
         numbers += operation.numbers
         kinds += [rollup.PLAIN] * len(operation.numbers)
+        self.loads.use_in_addresses([view for _, view, _ in operation.accesses], operation.engine)
         uses = tuple(sorted(operation.uses))
         key = (operation.name, operation.engine, operation.queue, operation.cost,
                tuple(result.key for result in operation.results), operation.place, tuple(tiles), uses)

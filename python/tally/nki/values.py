@@ -272,12 +272,13 @@ class View:
     """A pattern of a memory; what kernels call a tensor or a tile."""
 
     __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered", "outside", "other",
-                 "moves", "base", "unit", "wide", "narrow", "grids")
+                 "moves", "loaded", "base", "unit", "wide", "narrow", "grids")
 
     def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
         self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
         self.unknown, self.sources, self.scattered = unknown, sources, scattered
         self.moves = False  # whether a register is in its address: in a dynamic loop, it may be another one each time
+        self.loaded = frozenset()  # the values of registers in its address
         self.base, self.unit = offset, 0  # the offset without what comes from memory, and the factor of that
         self.other = None  # the element type that its bits stand for, if it is not its memory's
         self.wide = self.narrow = 1  # memory's elements in one of this type, or the other way; the pattern counts these
@@ -376,7 +377,8 @@ class View:
 
     # ---- Other views of the same memory
 
-    def _with(self, offset, shape, strides, unknown=False, sources=(), moves=False):
+    def _with(self, offset, shape, strides, unknown=False, sources=(), moves=False, registers=()):
+        """`registers`: what else is in its address, by their identities."""
         if self.scattered is not None:
             refuse("a tensor at addresses from memory cannot be sliced or reshaped further; "
                    "slice or reshape it before")
@@ -384,6 +386,7 @@ class View:
                     self.sources + tuple(sources))
         made.other, made.unit = self.other, self.unit
         made.moves = self.moves or moves
+        made.loaded = self.loaded.union(*map(values_in, registers))
         made.wide, made.narrow = self.wide, self.narrow
         made.base = self.base + offset - self.offset
         return made
@@ -594,8 +597,7 @@ class View:
         """`by` units further: a register, or a number in memory."""
         self.memory.tracer.recorder.far |= self.memory.size // max(unit, 1) > FAR
         if isinstance(by, Register):
-            by.is_address()
-            return self._with(offset + by.value * unit, shape, strides, not by.known, moves=True)
+            return self._with(offset + by.value * unit, shape, strides, not by.known, moves=True, registers=[by.identity])
         at = int(np.asarray(by.read()).reshape(-1)[0])
         made = self._with(offset + at * unit, shape, strides, not by.is_known_number(), (by,), moves=True)
         made.base, made.unit = self.base + offset - self.offset, unit
@@ -616,7 +618,7 @@ class View:
             index = index[..., None] + np.arange(count) * stride
         inside = np.clip(index, 0, self.memory.size - 1)
         view = View(self.memory, offset, shape, strides, True, self.sources + (by,), inside)
-        view.unit = unit
+        view.unit, view.loaded = unit, self.loaded
         if (inside != index).any():
             view.outside = inside != index
         return view
@@ -960,7 +962,7 @@ def _without_ellipsis(index, rank):
 
 
 def _at_slices(view, index):
-    offset, unknown, moves, sources = view.offset, False, False, []
+    offset, registers = view.offset, []
     shape, strides, selected, axis = [], [], [], 0
     on_chip = view.memory.modern and view.memory.space != "hbm"
     for i in index:
@@ -971,18 +973,17 @@ def _at_slices(view, index):
         extent, stride = view.shape[axis], view.strides[axis]
         view.memory.tracer.recorder.far |= extent > FAR
         if isinstance(i, (slice, DynamicSlice)):
-            start, count, step, dynamic = _range(i, extent)
+            start, count, step, register = _range(i, extent)
             shape.append(count)
             strides.append(stride * step)
         else:
-            start, dynamic = _position(i, extent)
+            start, register = _position(i, extent)
             if on_chip and axis == 0:
                 shape.append(1)
                 strides.append(stride)
             else:
                 selected.append(len(shape))
-        unknown |= dynamic is not None and not dynamic
-        moves |= dynamic is not None
+        registers += [register] if register is not None else []
         offset += start * stride
         axis += 1
     # A tile keeps two axes, a tensor in HBM one.
@@ -991,14 +992,20 @@ def _at_slices(view, index):
         if len(shape) < least:
             shape.insert(place, 1)
             strides.insert(place, 0)
-    return view._with(offset, shape, strides, unknown, sources, moves)
+    return _at_registers(view, offset, shape, strides, registers)
+
+
+def _at_registers(view, offset, shape, strides, registers, grids=()):
+    """Of registers in its address, and index grids with registers in them."""
+    sums = [grid.registers for grid in grids if not isinstance(grid.registers, int)]
+    return view._with(offset, shape, strides, not all(register.known for register in registers), moves=bool(registers or sums),
+                      registers=[*sums, *(register.identity for register in registers)])
 
 
 def _number_of(value):
-    """A whole number, and whether it is known (None: no register)."""
+    """A whole number, and the register that says it, or None."""
     if isinstance(value, Register):
-        value.is_address()
-        return value.value, value.known
+        return value.value, value
     if isinstance(value, View):
         one = value.size == 1
         refuse("an index from memory; " + ("load it into a register, or use 'ap' with 'scalar_offset'" if one else
@@ -1009,31 +1016,31 @@ def _number_of(value):
 
 
 def _position(index, extent):
-    number, known = _number_of(index)
+    number, register = _number_of(index)
     if number < -extent or number >= extent:
         refuse(f"index {number} of an axis of {extent}")
-    return number % extent, known
+    return number % extent, register
 
 
 def _range(part, extent):
-    """First, count and step of a slice, and whether its start is known (None: no register)."""
+    """First, count and step of a slice, and the register that its start is, or None."""
     if isinstance(part, DynamicSlice):
-        start, known = _number_of(part.start)
+        start, register = _number_of(part.start)
         count, step = int(part.size), 1
     else:
         step = int(1 if part.step is None else part.step)
         if step < 1:
             refuse(f"a slice with a step of {step}; it is at least 1")
-        start, known = _number_of(part.start if part.start is not None else 0)
+        start, register = _number_of(part.start if part.start is not None else 0)
         stop, _ = _number_of(part.stop if part.stop is not None else extent)
         if isinstance(part.start, Register) or isinstance(part.stop, Register):
             _check_length(part, extent, stop - start)
-        if known is None:
+        if register is None:
             start, stop = (number + extent if number < 0 else number for number in (start, stop))
         count = max(0, -(-(stop - start) // step))
     if count < 1 or start < 0 or start + (count - 1) * step >= extent:
         refuse(f"elements {start} to {start + (count - 1) * step} of an axis of {extent}")
-    return start, count, step, known
+    return start, count, step, register
 
 
 def _check_length(part, extent, length):
@@ -1066,14 +1073,14 @@ def _at_grids(view, index):
             grids.append((i, stride))
             extents_of.append(extent)
         elif isinstance(i, (slice, DynamicSlice)):
-            start, count, step, dynamic = _range(i, extent)
+            start, count, step, register = _range(i, extent)
             rest.append((len(grids), count, stride * step))
             offset += start * stride
-            registers.append(dynamic)
+            registers += [register] if register is not None else []
         else:
-            start, dynamic = _position(i, extent)
+            start, register = _position(i, extent)
             offset += start * stride
-            registers.append(dynamic)
+            registers += [register] if register is not None else []
         axis += 1
     rank = max(grid.ndim for grid, _ in grids)
     shape, strides = [1] * rank, [0] * rank
@@ -1089,8 +1096,7 @@ def _at_grids(view, index):
     before = [(n, s) for place, n, s in rest if place == 0]
     behind = [(n, s) for place, n, s in rest if place > 0]
     axes = before + list(zip(shape, strides)) + behind
-    made = view._with(offset, [n for n, _ in axes], [s for _, s in axes], False in registers,
-                      moves=any(dynamic is not None for dynamic in registers))
+    made = _at_registers(view, offset, [n for n, _ in axes], [s for _, s in axes], registers, [grid for grid, _ in grids])
     made.grids = tuple((grid.first, (0,) * len(before) + grid._padded(rank)[1], extent) for grid, extent in zip(
         (grid for grid, _ in grids), extents_of))
     return made
@@ -1192,10 +1198,6 @@ class Register:
         if form:
             self._refused(f"a text with ':{form}'")
         return str(self)
-
-    def is_address(self):
-        if self.recorder is not None:
-            self.recorder.loads.use_as_address(self)
 
     def _made(self, factor, plus, other):
         """`factor` times this one, and `plus` times the other."""

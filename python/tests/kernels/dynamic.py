@@ -685,3 +685,49 @@ def apart(x, y, n):
     other = nl.ndarray((128, 4), dtype=y.dtype, buffer=nl.sbuf)
     nisa.tensor_scalar(dst=other, data=nl.ndarray((128, 4), dtype=y.dtype, buffer=nl.sbuf), op0=nl.multiply, operand0=0.0)
     return out
+
+
+@nki.jit
+def computed(x, n):
+    """How often the second loop runs is what the first one has counted, on an engine that has nothing else to do."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count, more = register_from(n), nisa.register_alloc()
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=number, value=2)
+    for i in nl.dynamic_range(count):
+        nisa.tensor_scalar(dst=number, data=number, op0=nl.add, operand0=1)
+    nisa.register_load(more, number)
+    for j in nl.dynamic_range(more):
+        nisa.dma_copy(dst=out[nl.ds(16 * j, 16)], src=x[nl.ds(16 * j, 16)])
+    return out
+
+
+@nki.jit
+def at_loaded(x, n):
+    """The last block is at an address that a register says which is loaded in the loop."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count, at = register_from(n), nisa.register_alloc()
+    row = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=row, value=0)
+    for i in nl.dynamic_range(count):
+        nisa.tensor_scalar(dst=row, data=row, op0=nl.add, operand0=16)
+        nisa.register_load(at, row)
+    tile = nl.ndarray((16, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x[nl.ds(at, 16)])
+    nisa.dma_copy(dst=out[0:16], src=tile)
+    return out
+
+
+@nki.jit
+def ragged_blocks(x, lengths):
+    """Part b copies its first blocks, from block 4 * b on; the last one has no more than four."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    numbers, length = nl.ndarray((1, 2), dtype=nl.int32, buffer=nl.sbuf), nisa.register_alloc()
+    nisa.dma_copy(dst=numbers, src=lengths)
+    for b in range(2):
+        nisa.register_load(length, numbers[:, b:b + 1])
+        for i in nl.dynamic_range(length):
+            tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[nl.ds((4 * b + i) * 128, 128)])
+            nisa.dma_copy(dst=out[nl.ds((4 * b + i) * 128, 128)], src=tile)
+    return out

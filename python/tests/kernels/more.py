@@ -167,6 +167,10 @@ def leaves_things(x):
     import sys
     import types
     sys.modules["made_by_a_kernel"] = types.ModuleType("made_by_a_kernel")
+    sys.modules["called_so_by_a_kernel"] = sys.modules["nki"] = sys.modules["nki.isa"] = gc
+    sys.stdin = None
+    import numpy as np
+    np.seterrcall(print)
     gc.callbacks.append(lambda phase, info: None)
     sys.set_asyncgen_hooks(firstiter=lambda generator: None)
     out = nl.ndarray((128, 2), dtype=x.dtype, buffer=nl.shared_hbm)
