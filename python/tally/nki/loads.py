@@ -2,8 +2,8 @@
 
 An engine that has a register in an address loads it before, in its own order. This can always be said.
 
-Of what a loop runs by, the document can say it of a load and of loops that are reached after it in the same iterations of all loops around it, or of a loop
-that goes on as it says. While the kernel runs, these are the loads whose iterations are open when a loop asks for its value.
+Of what a loop runs by, the document can say it where the loop is reached after the load, in the same iterations of all loops around
+that. So it can of a loop that goes on as the load says. While the kernel runs, these are the loads whose iterations are open when a loop asks for its value.
 `loaders.py` finds them again in what the iterations have become. What cannot be said is an obstacle.
 """
 
