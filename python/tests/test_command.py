@@ -65,7 +65,8 @@ class CommandTest(unittest.TestCase):
         os.close(there)
         with open(here, "w", encoding="utf-8") as closed:
             ended = subprocess.run([sys.executable, "-m", "tally.nki", "compare", self.folder / "k.json", self.folder / "want", self.folder / "got"],
-                                   stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+                                   stdout=closed, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(KERNELS.parents[1])},
+                                   check=False)
         self.assertEqual((ended.returncode, ended.stderr), (2, "error: cannot write to stdout: Broken pipe\n"))
 
     def test_one(self):
@@ -429,6 +430,8 @@ def last(x, n):
                 ((*scale, "--arg", "x=nonsense("), "or a literal of Python"),
                 ((*scale, "--arg", "x=@nosuch.npy"), "cannot read 'nosuch.npy'"),
                 ((*scale, "--arg", "x=f32[256,64]", "--ring=0"), "at least one slot"),
+                ((*scale, "--arg", "x=f32[256,64]", "--max-operations=-3"), "--max-operations=-3: a limit is at least 1"),
+                (("corpus", ".", "-o", self.folder / "out", "--seconds=0"), "--seconds=0: a limit is at least 1"),
                 ((*scale, "--arg", "x=" + 5000 * "("), "x=((((("),
                 *(((*scale, "--arg", f"x={value}"), text) for value, text in VALUES),
                 *(((*scale, "--arg", "x=f32[256,64]", *options.split()), text) for options, text in [

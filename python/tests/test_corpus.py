@@ -572,10 +572,11 @@ def test_c():
         (self.folder / "mine.py").write_text("def same(x):\n    return x\n", encoding="utf-8")
         path = self.folder / "mine.json"
         path.write_text(json.dumps({"schema": "tally-nki-arguments", "version": 1, "kernels": {
-            "unknown": {"arguments": {"x": "f32[128,32]"}},
+            "unknown": {"arguments": {"x": "f32[128,32]"}}, "missing": {"arguments": {}},
             "square": {"arguments": {"x": "bf16[128,16]:1"}, "reference": "mine:same"},
             "halves": {"arguments": {"x": "f32[128,16]"}, "reference": "mine:same"}}}), encoding="utf-8")
-        _, _, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
+        _, progress, document = walk(self.root, self.folder / "user", f"--arguments={path}", "--only=first")
+        self.assertIn(f"'{path}' has calls of missing; no kernel here is called so\n", progress)
         rows = by_name(document)
         self.assertEqual(rows["square"]["reference"]["state"], "agrees")
         self.assertEqual(rows["square"]["case"], "--arguments")

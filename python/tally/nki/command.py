@@ -21,7 +21,7 @@ import traceback
 import numpy as np
 
 from . import compare
-from .commandline import SHELLS, Parser, completion, nearest
+from .commandline import SHELLS, Parser, completion, check_limits, nearest
 from .document import as_text
 from .elements import find_element
 from .places import frame_below, is_users, place_of
@@ -139,6 +139,7 @@ def _print(text):
 def _run(options):
     if options.ring < 1:
         raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
+    check_limits(options, "max_operations", "max_memory")
     most = dict(map(_bound, options.max_trips))
     if options.seed < 0:
         raise Refusal(f"--seed={options.seed}: a seed is a whole number of at least 0")

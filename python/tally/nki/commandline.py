@@ -11,6 +11,7 @@ import re
 import sys
 
 from .. import __version__
+from .refusal import Refusal
 
 SHELLS = ("bash", "zsh")
 
@@ -53,6 +54,13 @@ def _options_among(args):
             return
         if re.match(r"-(?!\d)\S", word):
             yield word
+
+
+def check_limits(options, *names):
+    for name in names:
+        limit = getattr(options, name)
+        if limit < 1:
+            raise Refusal(f"--{name.replace('_', '-')}={limit:g}: a limit is at least 1")
 
 
 def nearest(name, known):

@@ -27,7 +27,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from ... import __version__
-from ..commandline import Parser
+from ..commandline import Parser, check_limits
 from ..refusal import Refusal
 from ..tree import Limits
 from . import again, found, measure, page, results, userfile
@@ -125,6 +125,7 @@ class Walk:
         self.options, self.root = options, os.path.realpath(options.root)
         if not os.path.isdir(self.root):
             raise Refusal(f"'{options.root}' is not a folder; name a checkout")
+        check_limits(options, "seconds", "max_operations", "max_multiply_adds", "ring")
         self.output = Path(options.output).resolve()
         self.program = measure.find_program()
         self.limits = {"memory": options.memory, "max_operations": options.max_operations, "ring": options.ring,
@@ -148,6 +149,10 @@ class Walk:
             raise Refusal(f"no kernel in '{self.options.root}'{self._chosen()}: {why}")
         self._lock()
         self.say(f"{len(kernels)} kernels{self._chosen()}, {len(self.checkout.drivers)} files that may call them")
+        unknown = sorted(set(self.users) - {name for kernel in self.checkout.kernels for name in (kernel.id, kernel.name)})
+        if unknown:
+            self.say(f"'{self.options.arguments}' has calls of {', '.join(unknown[:3])}{' and others' if len(unknown) > 3 else ''}; "
+                     "no kernel here is called so")
         self.calls, self.problems = {}, [{"driver": file, "kind": "broken", "text": problem.split(": ", 1)[1], "file": file,
                                           "line": int(problem.split(":")[0])} for file, problem in self.checkout.broken.items()]
         self.files = {}  # that a driver has loaded or read
