@@ -21,7 +21,7 @@ import traceback
 import numpy as np
 
 from . import compare
-from .commandline import SHELLS, Parser, completion, check_limits, nearest
+from .commandline import SHELLS, Parser, check_limits, completion, nearest
 from .document import as_text
 from .elements import find_element
 from .places import frame_below, is_users, place_of

@@ -304,6 +304,11 @@ _WATCHERS = [(sys.gettrace, sys.settrace), (sys.getprofile, sys.setprofile),
              (threading.gettrace, threading.settrace), (threading.getprofile, threading.setprofile)]
 
 
+def _is_made(name, module):
+    """Whether a kernel has put it there, and no import: packages have parts without a file that they need later, as 'torch.ops'."""
+    return "." not in name and (getattr(module, "__spec__", None) is None or getattr(module, "__name__", name) != name)
+
+
 @contextlib.contextmanager
 def guarded(offered, names, root, finder=Finder):
     """Python as kernels find it; as it was before when it is over. Gives the finder."""
@@ -342,11 +347,8 @@ def guarded(offered, names, root, finder=Finder):
         sys.path_hooks[:] = path_hooks
         mine = {id(module) for module in [*finder.loaded, *offered.values()]}
         for name, module in list(sys.modules.items()):
-            # By the kernel: packages have parts without a file that they need later, as 'torch.ops'.
-            # A name of the interface is gone even if the kernel has put something else there.
-            made = name not in modules and "." not in name and (
-                getattr(module, "__spec__", None) is None or getattr(module, "__name__", name) != name)
-            if made or name not in modules and name.partition(".")[0] in tops or id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False):
+            offer = id(module) in mine or isinstance(module, Absent) or getattr(module, "is_interface", False)
+            if offer or name not in modules and (name.partition(".")[0] in tops or _is_made(name, module)):
                 del sys.modules[name]
         sys.modules.update({name: module for name, module in modules.items()
                             if sys.modules.get(name) is not module})
